@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { cp, readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+import type { Diagnostic } from 'typescript';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const entryPoints = { cli: 'src/cli/main.ts', client: 'src/client/index.ts', daemon: 'src/daemon/main.ts' };
+
+/** Leaves zod's error texts in fifty languages out: half of its bytes, and a tenth of the start. */
+const oneLanguage: Plugin = {
+  name: 'one-language',
+  setup(build) {
+    build.onResolve({ filter: /locales\/index\.js$/ }, ({ path }) => ({ path, namespace: 'one-language' }));
+    build.onLoad({ filter: /.*/, namespace: 'one-language' }, () => ({ contents: 'export {};' }));
+  },
+};
+
+/** Bundles the code. Chunks lie beside the entries, so that `migrations/` is found next to whichever of them reads it. */
+async function buildCode(): Promise<void> {
+  const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+  const present = Object.fromEntries(Object.entries(entryPoints).filter(([, file]) => existsSync(join(root, file))));
+  const result = await build({
+    absWorkingDir: root,
+    entryPoints: present,
+    outdir: dist,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    external: ['better-sqlite3', 'better-sqlite3-napi'],
+    define: { BERTH_VERSION: JSON.stringify(version) },
+    // CommonJS packages inside an ES module still ask for `require`.
+    banner: { js: "import{createRequire as bundleRequire}from'node:module';const require=bundleRequire(import.meta.url);" },
+    minifySyntax: true,
+    minifyWhitespace: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    plugins: [oneLanguage],
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const migrations = join(root, 'migrations');
+  await rm(join(dist, 'migrations'), { recursive: true, force: true });
+  if (existsSync(migrations)) {
+    await cp(migrations, join(dist, 'migrations'), { recursive: true, filter: (file) => file === migrations || file.endsWith('.sql') });
+  }
+  // Last, not first: whoever starts berth during a build finds a whole one.
+  const written = new Set(Object.keys(result.metafile.outputs).map((file) => join(root, file)));
+  const left = (await readdir(dist)).map((name) => join(dist, name)).filter((file) => /\.js(\.map)?$/.test(file) && !written.has(file));
+  await Promise.all(left.map((file) => rm(file)));
+}
+
+/** Declarations of what the package exports; whether the types are right is the business of `npm run types`. */
+async function buildTypes(): Promise<void> {
+  const entry = join(root, entryPoints.client);
+  if (!existsSync(entry)) return;
+  const { default: ts } = await import('typescript');
+  const config = ts.getParsedCommandLineOfConfigFile(
+    join(root, 'tsconfig.json'),
+    { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: join(root, 'src'), outDir: join(dist, 'types') },
+    { ...ts.sys, onUnRecoverableConfigFileDiagnostic: report },
+  );
+  await rm(join(dist, 'types'), { recursive: true, force: true });
+  const emitted = ts.createProgram([entry], config?.options ?? {}).emit();
+  emitted.diagnostics.forEach(report);
+
+  function report(diagnostic: Diagnostic): void {
+    process.stderr.write(`${ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n')}\n`);
+    process.exitCode = 1;
+  }
+}
+
+await buildCode();
+if (process.argv.includes('--types')) await buildTypes();

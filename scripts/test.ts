@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { fileURLToPath } from 'node:url';
+import { debianPackages, missing, type Program } from '../test/needs.js';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+/** What is read of vitest's JSON report. */
+interface Report {
+  numPassedTests: number;
+  numFailedTests: number;
+  testResults: { name: string; status: string; assertionResults: { fullName: string; status: string }[] }[];
+}
+
+function run(command: string, args: string[], shown: boolean): Promise<{ ok: boolean; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio: ['ignore', shown ? 'inherit' : 'pipe', shown ? 'inherit' : 'pipe'] });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => (output += text));
+    child.on('error', reject);
+    child.on('close', (code) => resolve({ ok: code === 0, output }));
+  });
+}
+
+async function runStep(script: string): Promise<boolean> {
+  const from = performance.now();
+  const { ok, output } = await run('npm', ['run', '-s', script], false);
+  process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${script} (${((performance.now() - from) / 1000).toFixed(1)} s)\n${ok ? '' : output}`);
+  return ok;
+}
+
+async function runTests(): Promise<{ ok: boolean; report: Report | undefined }> {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-test-'));
+  const file = join(folder, 'report.json');
+  const { ok } = await run('node_modules/.bin/vitest', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`], true);
+  const report = await readFile(file, 'utf8').then(
+    (text) => JSON.parse(text) as Report,
+    (error: unknown) => void process.stderr.write(`vitest left no report: ${String(error)}\n`),
+  );
+  await rm(folder, { recursive: true });
+  return { ok, report: report ?? undefined };
+}
+
+/** A skipped test is a hole in the proof: it is named, with what fills it. */
+function tellSkipped(report: Report): void {
+  const skipped = report.testResults.flatMap((file) =>
+    file.assertionResults
+      .filter((test) => test.status !== 'passed' && test.status !== 'failed')
+      .map((test) => `${relative(root, file.name)}: ${test.fullName}`),
+  );
+  const byReason = new Map<string, string[]>();
+  for (const name of skipped) {
+    const program = (Object.keys(debianPackages) as Program[]).find((known) => name.includes(`needs ${known}`) && missing(known));
+    const reason = program ? `${program} is missing; apt-get install ${debianPackages[program]} brings them back` : 'no reason was given';
+    byReason.set(reason, [...(byReason.get(reason) ?? []), name]);
+  }
+  for (const [reason, names] of byReason) {
+    process.stdout.write(`\n!!! SKIPPED ${names.length}: ${reason}\n${names.map((name) => `      ${name}\n`).join('')}`);
+  }
+}
+
+const built = await runStep('build');
+const checked = await Promise.all(['format:check', 'lint', 'types', 'knip'].map(runStep));
+const { ok, report } = await runTests();
+if (report) tellSkipped(report);
+
+const stepsFailed = [built, ...checked].filter((passed) => !passed).length;
+// A file that cannot be loaded fails without a failed test in it.
+const filesFailed = report?.testResults.filter(
+  (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
+);
+const testsFailed = (report?.numFailedTests ?? 0) + (filesFailed?.length ?? 0);
+const failed = stepsFailed + (ok ? testsFailed : Math.max(1, testsFailed));
+process.stdout.write(`\n${report?.numPassedTests ?? 0} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,2 @@
+import { runDaemonCommand } from './daemon-run.js';
+process.exitCode = await runDaemonCommand();

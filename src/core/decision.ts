@@ -1,0 +1,66 @@
+import type { Fact } from '../protocol/events.js';
+import { refusal, type Refusal, type RejectionWord } from '../protocol/errors.js';
+import type { ContentBlock } from '../protocol/messages.js';
+import { evolve, type SessionState } from './session.js';
+
+/** Ids and the time, handed in so that decisions stay pure. */
+export interface Fresh {
+  nowMs: number;
+  id(prefix: 'run' | 'msg' | 'inp' | 'req' | 'art' | 'ses'): string;
+}
+
+/** An input as it was acknowledged. Kept beside the log for as long as the session, so that a retry is answered the same. */
+export interface Admission {
+  inputId: string;
+  command: 'prompt' | 'steer' | 'follow_up';
+  kind: 'prompt' | 'steer' | 'follow_up';
+  state: 'waiting' | 'taken';
+  text: string;
+  content: ContentBlock[] | null;
+  client: string | null;
+  runId: string;
+  forNextRun: boolean;
+}
+
+/** What a decision says: facts to commit in one transaction with a reply, or a refusal and nothing. */
+export type Decision<Reply = undefined> =
+  | {
+      ok: true;
+      facts: readonly Fact[];
+      admit?: Admission;
+      /** The session that commands mean which name none. */
+      activate?: string;
+      reply: Reply;
+    }
+  | { ok: false; refusal: Refusal };
+
+export function accept<Reply>(facts: readonly Fact[], reply: Reply, admit?: Admission): Decision<Reply> {
+  return { ok: true, facts, reply, ...(admit ? { admit } : {}) };
+}
+
+export function reject(word: RejectionWord, cause?: string): Decision<never> {
+  return { ok: false, refusal: refusal('command_rejected', word, {}, cause) };
+}
+
+export function refuse(why: Refusal): Decision<never> {
+  return { ok: false, refusal: why };
+}
+
+/** Facts being said one after the other, each seen by the next. */
+export interface Draft {
+  readonly facts: Fact[];
+  state: SessionState;
+  say(fact: Fact): void;
+}
+
+export function createDraft(state: SessionState): Draft {
+  const facts: Fact[] = [];
+  return {
+    facts,
+    state,
+    say(fact) {
+      facts.push(fact);
+      this.state = evolve(this.state, fact);
+    },
+  };
+}

@@ -1,0 +1,99 @@
+import { refusal } from '../protocol/errors.js';
+import type { EventPayload, UiMethod, UiRequest } from '../protocol/events.js';
+import { accept, reject, refuse, type Decision } from './decision.js';
+import type { SessionState } from './session.js';
+
+export interface NewRequest {
+  id: string;
+  toolCallId: string;
+  askKey: string;
+  method: UiMethod;
+  params: Record<string, unknown>;
+  expiresAtMs: number | null;
+}
+
+/** Puts a question to whoever is attached, now or later. */
+export function askPerson(state: SessionState, request: NewRequest): Decision {
+  const { run } = state;
+  if (!run?.turn || run.aborting) return reject('aborted');
+  const payload: UiRequest = {
+    session_id: state.id,
+    run_id: run.id,
+    turn_id: run.turn.id,
+    request_id: request.id,
+    tool_call_id: request.toolCallId,
+    ask_key: request.askKey,
+    method: request.method,
+    params: request.params,
+    expires_at: request.expiresAtMs === null ? null : new Date(request.expiresAtMs).toISOString(),
+  };
+  return accept([{ type: 'ui_request', payload }], undefined);
+}
+
+export interface Answer {
+  by: string;
+  result?: unknown;
+  error?: string | null;
+  cancelled: boolean;
+}
+
+/** The first valid answer wins; the others are told that it is too late. */
+export function answerRequest(state: SessionState, requestId: string, answer: Answer): Decision {
+  const request = state.requests.find(({ request_id }) => request_id === requestId);
+  if (!request) return reject('already_resolved');
+  const at = { session_id: state.id, run_id: request.run_id, request_id: requestId, by: answer.by };
+  if (answer.cancelled) return resolved({ ...at, outcome: 'cancelled', result: null });
+  if (answer.error != null) return resolved({ ...at, outcome: 'error', result: null });
+  const problem = wrongAnswer(request, answer.result);
+  if (problem) return refuse(refusal('invalid_payload', `result: ${problem}`, { field: 'result' }));
+  return resolved({ ...at, outcome: 'answered', result: answer.result });
+}
+
+/** A request that nobody may or did answer: its result is null. */
+export function closeRequest(state: SessionState, requestId: string, why: 'timeout' | 'denied'): Decision {
+  const request = state.requests.find(({ request_id }) => request_id === requestId);
+  if (!request) return reject('already_resolved');
+  const by = why === 'timeout' ? 'timeout' : 'policy';
+  return resolved({ session_id: state.id, run_id: request.run_id, request_id: requestId, by, outcome: why, result: null });
+}
+
+function resolved(payload: EventPayload<'ui_resolved'>): Decision {
+  return accept([{ type: 'ui_resolved', payload }], undefined);
+}
+
+function wrongAnswer({ method, params }: UiRequest, result: unknown): string | undefined {
+  switch (method) {
+    case 'confirm':
+      return typeof result === 'boolean' ? undefined : 'a confirm is answered with true or false';
+    case 'input':
+    case 'editor':
+      return typeof result === 'string' || result === null ? undefined : `an ${method} is answered with a text or null`;
+    case 'select': {
+      if (params.kind === 'approval' && isReasonedDenial(result)) return undefined;
+      if (result === null) return params.kind === 'approval' ? 'an approval is answered with one of its options' : undefined;
+      const values = optionValues(params.options);
+      return values.includes(result) ? undefined : `not one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
+    }
+  }
+}
+
+function isReasonedDenial(result: unknown): result is { value: 'deny'; reason: string } {
+  if (typeof result !== 'object' || result === null) return false;
+  const { value, reason } = result as { value?: unknown; reason?: unknown };
+  return value === 'deny' && typeof reason === 'string';
+}
+
+function optionValues(options: unknown): unknown[] {
+  if (!Array.isArray(options)) return [];
+  return options.map((option: unknown) => (typeof option === 'object' && option !== null ? (option as { value?: unknown }).value : option));
+}
+
+export type Verdict = { allow: true; scope: 'once' | 'session' | 'always' } | { allow: false; reason: string | undefined };
+
+/** What the answer to an approval means. No answer is a denial. */
+export function toVerdict(result: unknown): Verdict {
+  if (result === 'allow_once') return { allow: true, scope: 'once' };
+  if (result === 'allow_session') return { allow: true, scope: 'session' };
+  if (result === 'allow_always') return { allow: true, scope: 'always' };
+  return { allow: false, reason: isReasonedDenial(result) && result.reason.trim() !== '' ? result.reason : undefined };
+}

@@ -1,0 +1,382 @@
+import { textOf } from '../protocol/content.js';
+import type { RunError, RunOutcome } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
+import type { ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
+import { accept, createDraft, reject, type Decision, type Draft, type Fresh } from './decision.js';
+import type { ActiveRun, OpenCall, SessionState, Turn, WaitingInput } from './session.js';
+
+/** What the run of a session needs next. Derived from rows, so that a restart finds the same step. */
+export type Step = 'none' | 'settle_abort' | 'respond' | 'calls' | 'end_turn';
+
+export function nextStep(state: SessionState): Step {
+  const run = state.run;
+  if (!run) return 'none';
+  if (run.aborting) return 'settle_abort';
+  if (!run.turn?.responded) return 'respond';
+  return run.calls.length > 0 ? 'calls' : 'end_turn';
+}
+
+export interface NewMessage {
+  id: string;
+  role: Role;
+  content: ContentBlock[];
+  stopReason?: StopReason | null;
+  usage?: Usage | null;
+  model?: string | null;
+  toolCall?: { id: string; name: string; isError: boolean };
+}
+
+function atTurn(state: SessionState): { session_id: string; run_id: string; turn_id: string } {
+  return { session_id: state.id, run_id: state.run?.id ?? '', turn_id: state.run?.turn?.id ?? '' };
+}
+
+function toMessage(state: SessionState, message: NewMessage, fresh: Fresh): Message {
+  return {
+    type: 'message',
+    id: message.id,
+    parent_id: state.leafId,
+    role: message.role,
+    text: textOf(message.content),
+    content: message.content,
+    run_id: state.run?.id ?? '',
+    turn_kind: state.run?.turn?.kind ?? 'prompt',
+    created_at: new Date(fresh.nowMs).toISOString(),
+    usage: message.usage ?? null,
+    stop_reason: message.stopReason ?? null,
+    model: message.model ?? null,
+    ...(message.toolCall
+      ? { tool_call_id: message.toolCall.id, tool_name: message.toolCall.name, is_error: message.toolCall.isError }
+      : {}),
+  };
+}
+
+/** A whole message at once, as users' and tools' are. */
+function sayMessage(draft: Draft, message: NewMessage, fresh: Fresh): void {
+  const at = { ...atTurn(draft.state), message_id: message.id, role: message.role };
+  draft.say({ type: 'message_start', payload: at });
+  draft.say({ type: 'message_end', payload: { ...at, message: toMessage(draft.state, message, fresh) } });
+}
+
+/** The text and content of an input as its message shows it: content that has words of its own is the whole message. */
+export function messageContent(text: string, content: ContentBlock[] | null | undefined): ContentBlock[] {
+  if (!content) return [{ type: 'text', text }];
+  if (text === '' || content.some((block) => block.type === 'text')) return content;
+  return [{ type: 'text', text }, ...content];
+}
+
+export interface TurnInput {
+  id: string;
+  text: string;
+  content: ContentBlock[] | null;
+}
+
+function sayTurn(draft: Draft, kind: TurnKind, inputs: TurnInput[], fresh: Fresh): void {
+  const turnId = String((draft.state.run?.turns ?? 0) + 1);
+  draft.say({ type: 'turn_start', payload: { ...atTurn(draft.state), turn_id: turnId, kind, input_ids: inputs.map(({ id }) => id) } });
+  for (const { text, content } of inputs) {
+    sayMessage(draft, { id: fresh.id('msg'), role: 'user', content: messageContent(text, content) }, fresh);
+  }
+}
+
+/** Takes inputs out of the queue and makes them the user messages of a turn. */
+function sayTakenTurn(draft: Draft, kind: TurnKind, inputs: WaitingInput[], fresh: Fresh): void {
+  for (const { content: _content, bytes: _bytes, ...input } of inputs) {
+    const { id: session_id, run, paused } = draft.state;
+    draft.say({ type: 'queue_update', payload: { session_id, run_id: run?.id ?? '', op: 'taken', input, paused } });
+  }
+  sayTurn(
+    draft,
+    kind,
+    inputs.map(({ input_id: id, text, content }) => ({ id, text, content: content ?? null })),
+    fresh,
+  );
+}
+
+function sayResumed(draft: Draft): void {
+  if (!draft.state.paused) return;
+  draft.say({ type: 'queue_update', payload: { session_id: draft.state.id, op: 'resumed', paused: false } });
+}
+
+/** A run with a given first input: agent_start, its turn and the user message. The queue is no longer paused. */
+export function sayRun(draft: Draft, runId: string, first: TurnInput, fresh: Fresh): void {
+  sayResumed(draft);
+  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId } });
+  sayTurn(draft, 'prompt', [first], fresh);
+}
+
+/** A run that starts with what waits, if anything does that is not held. Returns its id. */
+export function sayQueuedRun(draft: Draft, runId: string, fresh: Fresh): string {
+  sayResumed(draft);
+  const kind = nextKind(draft.state);
+  if (!kind) return '';
+  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId } });
+  sayTakenTurn(draft, kind, waitingOf(draft.state, kind), fresh);
+  return runId;
+}
+
+/** A run that goes on from the history as it is. */
+export function sayResumingRun(draft: Draft, runId: string, resumes: string, fresh: Fresh): void {
+  sayResumed(draft);
+  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId, resumes } });
+  sayTurn(draft, 'prompt', [], fresh);
+}
+
+/** What one boundary takes of a kind: one input, or all of them. Held inputs wait. */
+function waitingOf(state: SessionState, kind: 'steer' | 'follow_up'): WaitingInput[] {
+  const ready = state.inputs.filter((input) => input.kind === kind && !input.hold);
+  const mode = kind === 'steer' ? state.steeringMode : state.followUpMode;
+  return mode === 'all' ? ready : ready.slice(0, 1);
+}
+
+/** All steers go before any follow-up. */
+function nextKind(state: SessionState): 'steer' | 'follow_up' | undefined {
+  if (steerWaits(state)) return 'steer';
+  return state.inputs.some((input) => input.kind === 'follow_up' && !input.hold) ? 'follow_up' : undefined;
+}
+
+export function steerWaits(state: SessionState): boolean {
+  return state.inputs.some((input) => input.kind === 'steer' && !input.hold);
+}
+
+/** The response begins. Refused once the run is being aborted. */
+export function beginMessage(state: SessionState, messageId: string): Decision {
+  if (!state.run || state.run.aborting) return reject('aborted');
+  return accept([{ type: 'message_start', payload: { ...atTurn(state), message_id: messageId, role: 'assistant' } }], undefined);
+}
+
+/** The response ended. A message without content is discarded: it is not part of the history. */
+export function endMessage(state: SessionState, message: Omit<NewMessage, 'role'>, fresh: Fresh): Decision {
+  if (!state.run || state.run.aborting) return reject('aborted');
+  const draft = createDraft(state);
+  sayMessageEnd(draft, { ...message, role: 'assistant' }, 'empty', fresh);
+  if (message.usage) sayUsage(draft, message.usage);
+  return accept(draft.facts, undefined);
+}
+
+function sayMessageEnd(draft: Draft, message: NewMessage, ifEmpty: 'empty' | 'aborted' | 'failed' | 'interrupted', fresh: Fresh): void {
+  const at = { ...atTurn(draft.state), message_id: message.id, role: message.role };
+  draft.say({
+    type: 'message_end',
+    payload:
+      message.content.length > 0
+        ? { ...at, message: toMessage(draft.state, message, fresh) }
+        : { ...at, discarded: true, reason: ifEmpty },
+  });
+}
+
+function sayUsage(draft: Draft, added: Usage): void {
+  const before = draft.state.usage;
+  draft.say({
+    type: 'usage_update',
+    payload: {
+      ...atTurn(draft.state),
+      input: (before?.input ?? 0) + added.input,
+      output: (before?.output ?? 0) + added.output,
+      cache_read: (before?.cache_read ?? 0) + added.cache_read,
+      cache_write: (before?.cache_write ?? 0) + added.cache_write,
+      cost_usd: added.cost_usd === null && before?.cost_usd == null ? null : (before?.cost_usd ?? 0) + (added.cost_usd ?? 0),
+      context_left_percent: draft.state.contextLeftPercent,
+    },
+  });
+}
+
+export function startCall(state: SessionState, callId: string, title: string): Decision {
+  const call = state.run?.calls.find(({ id }) => id === callId);
+  if (!call || call.started || state.run?.aborting) return reject('aborted');
+  return accept([{ type: 'tool_execution_start', payload: { ...atTurn(state), ...named(call), args: call.args, title } }], undefined);
+}
+
+function named(call: OpenCall): { tool_call_id: string; tool_name: string } {
+  return { tool_call_id: call.id, tool_name: call.name };
+}
+
+export interface CallResult {
+  content: ContentBlock[];
+  isError: boolean;
+  skipped: boolean;
+  durationMs: number | null;
+}
+
+/** The end of a call and its result are one commit. A call that never started gets its start here too. */
+function sayCallEnd(draft: Draft, call: OpenCall, result: CallResult, fresh: Fresh): void {
+  const at = atTurn(draft.state);
+  if (!call.started) {
+    draft.say({ type: 'tool_execution_start', payload: { ...at, ...named(call), args: call.args, title: call.name } });
+  }
+  const { content, isError, skipped, durationMs } = result;
+  const messageId = fresh.id('msg');
+  draft.say({
+    type: 'tool_execution_end',
+    payload: {
+      ...at,
+      ...named(call),
+      message_id: messageId,
+      result: textOf(content),
+      is_error: isError,
+      skipped,
+      duration_ms: durationMs,
+    },
+  });
+  sayMessage(draft, { id: messageId, role: 'tool_result', content, toolCall: { id: call.id, name: call.name, isError } }, fresh);
+}
+
+function notRun(why: string): CallResult {
+  return { content: [{ type: 'text', text: why }], isError: true, skipped: true, durationMs: null };
+}
+
+/** Calls ended. If a steer waits, the calls that have not begun are skipped in the same commit. */
+export function endCalls(state: SessionState, ended: { id: string; result: CallResult }[], fresh: Fresh): Decision {
+  if (!state.run || state.run.aborting) return reject('aborted');
+  const draft = createDraft(state);
+  for (const { id, result } of ended) {
+    const call = draft.state.run?.calls.find((open) => open.id === id);
+    if (call) sayCallEnd(draft, call, result, fresh);
+  }
+  if (steerWaits(state)) saySkipped(draft, fresh);
+  return accept(draft.facts, undefined);
+}
+
+/** A steer came while a later call waited for approval: it and the rest are skipped. */
+export function skipForSteer(state: SessionState, fresh: Fresh): Decision {
+  if (!state.run || state.run.aborting || !steerWaits(state)) return reject('aborted');
+  const draft = createDraft(state);
+  saySkipped(draft, fresh);
+  return accept(draft.facts, undefined);
+}
+
+function saySkipped(draft: Draft, fresh: Fresh): void {
+  for (const call of draft.state.run?.calls ?? []) {
+    if (call.started) continue;
+    sayResolved(draft, (request) => request.tool_call_id === call.id, 'steer', 'steered');
+    sayCallEnd(draft, call, notRun('Not run: the user sent a message before this call began.'), fresh);
+  }
+}
+
+function sayResolved(
+  draft: Draft,
+  matches: (request: { tool_call_id: string }) => boolean,
+  by: string,
+  outcome: 'steered' | 'aborted' | 'interrupted',
+): void {
+  for (const request of draft.state.requests.filter(matches)) {
+    const { session_id, run_id, request_id } = request;
+    draft.say({ type: 'ui_resolved', payload: { session_id, run_id, request_id, by, outcome } });
+  }
+}
+
+/** The end of a run and "nothing waits" are one decision, so an input is either before it and runs, or after it and is told. */
+export function endTurn(state: SessionState, fresh: Fresh): Decision {
+  const { run } = state;
+  if (!run?.turn || run.aborting) return reject('aborted');
+  if (run.turns >= limits.turnsPerRunMax) {
+    const message = `the run was stopped after ${limits.turnsPerRunMax} turns`;
+    return settleRun(state, { outcome: 'failed', error: { code: 'session_error', message }, spoken: [] }, fresh);
+  }
+  const draft = createDraft(state);
+  sayTurnEnd(draft, run.turn);
+  const kind = run.turn.callsMade > 0 ? (steerWaits(state) ? 'steer' : undefined) : nextKind(state);
+  if (kind) sayTakenTurn(draft, kind, waitingOf(state, kind), fresh);
+  else if (run.turn.callsMade > 0) sayTurn(draft, 'tool_results', [], fresh);
+  else sayRunEnd(draft, run, 'completed', null);
+  return accept(draft.facts, undefined);
+}
+
+function sayTurnEnd(draft: Draft, { kind, inputIds }: Turn): void {
+  draft.say({ type: 'turn_end', payload: { ...atTurn(draft.state), kind, input_ids: inputIds } });
+}
+
+function sayRunEnd(draft: Draft, run: ActiveRun, outcome: RunOutcome, error: RunError | null): void {
+  draft.say({ type: 'agent_end', payload: { session_id: draft.state.id, run_id: run.id, outcome, error, usage: draft.state.usage } });
+}
+
+/** Asks a run to stop. Its queue is dropped here and now, or paused. */
+export function abortRun(state: SessionState, keepQueue: boolean, reason: string | undefined): Decision<{ runId: string }> {
+  if (!state.run) return reject('no_active_run');
+  const draft = createDraft(state);
+  sayAbort(draft, keepQueue, reason);
+  return accept(draft.facts, { runId: state.run.id });
+}
+
+export function sayAbort(draft: Draft, keepQueue: boolean, reason = 'aborting'): void {
+  const { id: session_id, run, inputs, paused } = draft.state;
+  if (!run || run.aborting) return;
+  const at = { session_id, run_id: run.id };
+  draft.say({ type: 'status', payload: { ...at, message: reason, run_state: 'aborting' } });
+  if (keepQueue) {
+    draft.say({ type: 'queue_update', payload: { ...at, op: 'paused', paused: true } });
+  } else if (inputs.length > 0) {
+    const dropped = inputs.map(({ input_id, kind, text }) => ({ input_id, kind, text }));
+    draft.say({ type: 'queue_update', payload: { ...at, op: 'dropped', dropped, paused } });
+  }
+}
+
+/** A plain no to a tool ends the run as aborted, in one commit. What waits is kept, paused: nobody asked to drop it. */
+export function stopForDenial(state: SessionState, reason: string, fresh: Fresh): Decision {
+  const draft = createDraft(state);
+  sayAbort(draft, state.inputs.length > 0, reason);
+  const settled = settleRun(draft.state, { outcome: 'aborted', error: null, spoken: [] }, fresh);
+  return settled.ok ? accept([...draft.facts, ...settled.facts], undefined) : settled;
+}
+
+export interface Settlement {
+  outcome: 'aborted' | 'failed' | 'interrupted';
+  error: RunError | null;
+  /** What the open message had said so far. */
+  spoken: ContentBlock[];
+}
+
+const settleWords = {
+  aborted: { call: 'Stopped: the run was aborted.', pending: 'Not run: the run was aborted.', stop: 'aborted' },
+  failed: { call: 'Stopped: the run failed.', pending: 'Not run: the run failed.', stop: 'error' },
+  interrupted: {
+    call: 'Interrupted: the daemon stopped while this call ran. It may or may not have had its effect.',
+    pending: 'Not run: the daemon stopped before this call began.',
+    stop: 'error',
+  },
+} as const;
+
+/** Ends a run before its time: everything that is open is closed, in order, in one commit. */
+export function settleRun(state: SessionState, { outcome, error, spoken }: Settlement, fresh: Fresh): Decision {
+  const { run } = state;
+  if (!run) return reject('no_active_run');
+  const words = settleWords[outcome];
+  const draft = createDraft(state);
+  if (run.message) {
+    // Calls of a message that was cut never ran and their arguments may be half: they are not part of what was said.
+    const content = spoken.filter((block) => block.type !== 'tool_call');
+    sayMessageEnd(draft, { id: run.message.id, role: 'assistant', content, stopReason: words.stop, model: state.model }, outcome, fresh);
+  }
+  for (const call of draft.state.run?.calls ?? []) {
+    const result = call.started ? { ...notRun(words.call), skipped: false } : notRun(words.pending);
+    sayResolved(draft, (request) => request.tool_call_id === call.id, outcome === 'aborted' ? 'abort' : outcome, toResolved(outcome));
+    sayCallEnd(draft, call, result, fresh);
+  }
+  if (draft.state.run?.turn) sayTurnEnd(draft, draft.state.run.turn);
+  if (error) {
+    draft.say({ type: 'error', payload: { session_id: state.id, run_id: run.id, ...error } });
+  }
+  if (outcome !== 'aborted') {
+    draft.say({ type: 'queue_update', payload: { session_id: state.id, run_id: run.id, op: 'paused', paused: true } });
+  }
+  sayRunEnd(draft, run, outcome, error);
+  sayAfterRun(draft, fresh);
+  return accept(draft.facts, undefined);
+}
+
+function toResolved(outcome: Settlement['outcome']): 'aborted' | 'interrupted' {
+  return outcome === 'aborted' ? 'aborted' : 'interrupted';
+}
+
+/** What was only waiting for the run to be over: the session's deletion, or the run that an input was accepted for meanwhile. */
+function sayAfterRun(draft: Draft, fresh: Fresh): void {
+  const { id: session_id, deleting, inputs } = draft.state;
+  if (deleting) {
+    draft.say({ type: 'session_update', payload: { session_id, deleted: true } });
+    return;
+  }
+  const first = inputs.find((input) => input.for_run !== undefined);
+  if (!first?.for_run) return;
+  sayResumed(draft);
+  draft.say({ type: 'agent_start', payload: { session_id, run_id: first.for_run } });
+  sayTakenTurn(draft, 'prompt', [first], fresh);
+}

@@ -1,0 +1,214 @@
+import { toolCallsOf } from '../protocol/content.js';
+import type { EventPayload, Fact, QueuedInput, QueueMode, RunError, RunOutcome, UiRequest } from '../protocol/events.js';
+import type { ContentBlock, Role, TurnKind, Usage } from '../protocol/messages.js';
+
+/** A waiting input. `content` and `bytes` are there only on the daemon's side; clients see the text. */
+export type WaitingInput = QueuedInput & { content?: ContentBlock[]; bytes?: number };
+
+/** A tool call of the current turn that has no result yet. */
+export interface OpenCall {
+  id: string;
+  name: string;
+  args: Record<string, unknown>;
+  started: boolean;
+  /** Why the arguments cannot be used. */
+  problem: string | null;
+}
+
+export interface Turn {
+  id: string;
+  kind: TurnKind;
+  inputIds: string[];
+  /** The model's response has ended. */
+  responded: boolean;
+  /** How many tool calls the response made. */
+  callsMade: number;
+}
+
+export interface ActiveRun {
+  id: string;
+  aborting: boolean;
+  turns: number;
+  turn: Turn | null;
+  message: { id: string; role: Role } | null;
+  calls: OpenCall[];
+}
+
+export interface LastRun {
+  id: string;
+  outcome: RunOutcome;
+  error: RunError | null;
+}
+
+/** Everything that decisions look at. The daemon loads it from rows, clients fold it from events: the same thing. */
+export interface SessionState {
+  id: string;
+  parentId: string | null;
+  title: string;
+  cwd: string;
+  model: string;
+  thinking: 'off' | 'low' | 'medium' | 'high';
+  steeringMode: QueueMode;
+  followUpMode: QueueMode;
+  approvalMode: 'ask' | 'auto_edit' | 'full' | 'read_only';
+  whenDetached: 'wait' | 'deny';
+  recovery: 'pause' | 'continue';
+  activeTools: string[] | null;
+  archived: boolean;
+  deleting: boolean;
+  deleted: boolean;
+  leafId: string | null;
+  paused: boolean;
+  inputs: WaitingInput[];
+  run: ActiveRun | null;
+  lastRun: LastRun | null;
+  requests: UiRequest[];
+  usage: Usage | null;
+  contextLeftPercent: number | null;
+}
+
+export function emptySession(id: string): SessionState {
+  return {
+    id,
+    parentId: null,
+    title: '',
+    cwd: '',
+    model: '',
+    thinking: 'off',
+    steeringMode: 'one-at-a-time',
+    followUpMode: 'one-at-a-time',
+    approvalMode: 'ask',
+    whenDetached: 'wait',
+    recovery: 'pause',
+    activeTools: null,
+    archived: false,
+    deleting: false,
+    deleted: false,
+    leafId: null,
+    paused: false,
+    inputs: [],
+    run: null,
+    lastRun: null,
+    requests: [],
+    usage: null,
+    contextLeftPercent: null,
+  };
+}
+
+/** What a fact makes of a session. Facts that change nothing that decisions look at leave it as it is. */
+export function evolve(state: SessionState, fact: Fact): SessionState {
+  switch (fact.type) {
+    case 'session_update':
+      return updateFields(state, fact.payload);
+    case 'queue_update':
+      return { ...state, paused: fact.payload.paused, inputs: updateQueue(state.inputs, fact.payload) };
+    case 'agent_start':
+      return { ...state, run: { id: fact.payload.run_id, aborting: false, turns: 0, turn: null, message: null, calls: [] } };
+    case 'agent_end': {
+      const { run_id: id, outcome, error } = fact.payload;
+      return { ...state, run: null, lastRun: { id, outcome, error } };
+    }
+    case 'ui_request':
+      return { ...state, requests: [...state.requests, fact.payload] };
+    case 'ui_resolved':
+      return { ...state, requests: state.requests.filter((request) => request.request_id !== fact.payload.request_id) };
+    case 'usage_update': {
+      const { input, output, cache_read, cache_write, cost_usd, context_left_percent: contextLeftPercent } = fact.payload;
+      return { ...state, usage: { input, output, cache_read, cache_write, cost_usd }, contextLeftPercent };
+    }
+    case 'message_end': {
+      const ended = fact.payload.message;
+      const next = ended ? { ...state, leafId: ended.id } : state;
+      return state.run ? { ...next, run: updateRun(state.run, fact) } : next;
+    }
+    default:
+      return state.run ? { ...state, run: updateRun(state.run, fact) } : state;
+  }
+}
+
+function updateRun(run: ActiveRun, fact: Fact): ActiveRun {
+  switch (fact.type) {
+    case 'status':
+      return fact.payload.run_state === 'aborting' ? { ...run, aborting: true } : run;
+    case 'turn_start': {
+      const { turn_id: id, kind, input_ids: inputIds } = fact.payload;
+      return { ...run, turns: run.turns + 1, turn: { id, kind, inputIds, responded: false, callsMade: 0 }, calls: [] };
+    }
+    case 'turn_end':
+      return { ...run, turn: null, calls: [] };
+    case 'message_start':
+      return { ...run, message: { id: fact.payload.message_id, role: fact.payload.role } };
+    case 'message_end':
+      return endMessage(run, fact.payload);
+    case 'tool_execution_start':
+      return { ...run, calls: run.calls.map((call) => (call.id === fact.payload.tool_call_id ? { ...call, started: true } : call)) };
+    case 'tool_execution_end':
+      return { ...run, calls: run.calls.filter((call) => call.id !== fact.payload.tool_call_id) };
+    default:
+      return run;
+  }
+}
+
+function endMessage(run: ActiveRun, { role, message, reason }: EventPayload<'message_end'>): ActiveRun {
+  const closed = { ...run, message: null };
+  // A discarded message is a response only when the model really had nothing to say.
+  if (role !== 'assistant' || !run.turn || (!message && reason !== 'empty')) return closed;
+  const calls = toolCallsOf(message?.content ?? []).map(({ id, name, arguments: args, problem }) => ({
+    id,
+    name,
+    args,
+    started: false,
+    problem: problem ?? null,
+  }));
+  return { ...closed, turn: { ...run.turn, responded: true, callsMade: calls.length }, calls };
+}
+
+function updateFields(state: SessionState, payload: EventPayload<'session_update'>): SessionState {
+  return {
+    ...state,
+    parentId: payload.parent_id ?? state.parentId,
+    title: payload.title ?? state.title,
+    cwd: payload.cwd ?? state.cwd,
+    model: payload.model ?? state.model,
+    thinking: payload.thinking ?? state.thinking,
+    steeringMode: payload.steering_mode ?? state.steeringMode,
+    followUpMode: payload.follow_up_mode ?? state.followUpMode,
+    approvalMode: payload.approval_mode ?? state.approvalMode,
+    whenDetached: payload.when_detached ?? state.whenDetached,
+    recovery: payload.recovery ?? state.recovery,
+    activeTools: payload.active_tools === undefined ? state.activeTools : payload.active_tools,
+    archived: payload.archived ?? state.archived,
+    leafId: payload.leaf_id === undefined ? state.leafId : payload.leaf_id,
+    deleting: payload.deleting ?? state.deleting,
+    deleted: payload.deleted ?? state.deleted,
+  };
+}
+
+function updateQueue(inputs: WaitingInput[], change: EventPayload<'queue_update'>): WaitingInput[] {
+  const { op, input, order, dropped } = change;
+  switch (op) {
+    case 'added':
+      return input ? [...inputs, input] : inputs;
+    case 'edited':
+    case 'held':
+    case 'released':
+      return inputs.map((waiting) => (waiting.input_id === input?.input_id ? input : waiting));
+    case 'moved':
+      return order ? inDecreedOrder(inputs, order) : inputs;
+    case 'removed':
+    case 'taken':
+      return inputs.filter((waiting) => waiting.input_id !== input?.input_id);
+    case 'dropped': {
+      const gone = new Set(dropped?.map(({ input_id }) => input_id));
+      return inputs.filter((waiting) => !gone.has(waiting.input_id));
+    }
+    case 'paused':
+    case 'resumed':
+      return inputs;
+  }
+}
+
+function inDecreedOrder(inputs: WaitingInput[], order: string[]): WaitingInput[] {
+  const place = new Map(order.map((id, index) => [id, index]));
+  return inputs.toSorted((a, b) => (place.get(a.input_id) ?? order.length) - (place.get(b.input_id) ?? order.length));
+}

@@ -1,0 +1,35 @@
+import type { EventPayload } from '../protocol/events.js';
+import { accept, createDraft, reject, type Decision } from './decision.js';
+import { sayAbort } from './runs.js';
+import type { SessionState } from './session.js';
+
+export type SettingsChange = Omit<EventPayload<'session_update'>, 'session_id' | 'created' | 'deleted' | 'deleting' | 'parent_id' | 'leaf_id'>;
+
+/** Makes a session with all that there is to know about it, so that one event tells a client everything. */
+export function createSession(id: string, fields: SettingsChange & { parent_id?: string; leaf_id?: string | null }): Decision {
+  return accept([{ type: 'session_update', payload: { session_id: id, created: true, ...fields } }], undefined);
+}
+
+export function changeSettings(state: SessionState, change: SettingsChange): Decision {
+  if (Object.keys(change).length === 0) return accept([], undefined);
+  return accept([{ type: 'session_update', payload: { session_id: state.id, ...change } }], undefined);
+}
+
+/** Moves the leaf. The caller has seen that the entry is in this session's tree. */
+export function setLeaf(state: SessionState, leafId: string): Decision {
+  if (state.run) return reject('run_in_progress');
+  if (state.leafId === leafId) return accept([], undefined);
+  return accept([{ type: 'session_update', payload: { session_id: state.id, leaf_id: leafId } }], undefined);
+}
+
+/** Deletes at once, or aborts the run first and deletes in the commit that ends it. */
+export function deleteSession(state: SessionState): Decision {
+  const draft = createDraft(state);
+  if (state.run) {
+    if (!state.deleting) draft.say({ type: 'session_update', payload: { session_id: state.id, deleting: true } });
+    sayAbort(draft, false, 'the session is being deleted');
+  } else {
+    draft.say({ type: 'session_update', payload: { session_id: state.id, deleted: true } });
+  }
+  return accept(draft.facts, undefined);
+}

@@ -1,0 +1,64 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Paths } from '../client/paths.js';
+import { limits } from '../protocol/limits.js';
+import { SocketRefused } from '../server/listen.js';
+import { StoreRefused } from '../store/faults.js';
+import { ConfigRefused } from './config.js';
+import { createFaultPoints } from './fault-points.js';
+import { createLogger } from './logger.js';
+import { startDaemon, StartRefused, type Daemon } from './start.js';
+
+export interface RunOptions {
+  paths: Paths;
+  workdir: string;
+  /** Called once when clients can connect. */
+  onReady(): void;
+}
+
+/** Runs the daemon in this process until it is told to stop. Returns the exit code. */
+export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promise<number> {
+  process.title = 'berthd';
+  process.umask(0o077);
+  // Nobody may be left to read what is printed; that is no reason to stop.
+  process.stdout.on('error', () => undefined);
+  process.stderr.on('error', () => undefined);
+  let daemon: Daemon;
+  try {
+    mkdirSync(paths.stateDir, { recursive: true, mode: 0o700 });
+    const log = createLogger(join(paths.stateDir, 'berth.log'), process.env.BERTH_LOG_LEVEL);
+    process.on('uncaughtException', (error) => {
+      log.fatal({ err: error }, 'a bug');
+      process.exit(70);
+    });
+    const exit = (code: number): never => process.exit(code);
+    daemon = await startDaemon({ paths, workdir, env: process.env, log, fault: createFaultPoints(process.env.BERTH_FAULT), exit });
+    process.on('SIGHUP', () => {
+      try {
+        daemon.reload();
+      } catch (error) {
+        log.error({ err: error }, 'config was not read again');
+      }
+    });
+  } catch (error) {
+    process.stderr.write(`berth: ${error instanceof Error ? error.message : String(error)}\n`);
+    return isRefusal(error) ? 1 : 70;
+  }
+  const stop = (): void => {
+    // A stop is bounded, whatever hangs.
+    setTimeout(() => process.exit(0), limits.stopMs).unref();
+    void daemon.stop();
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  // Taken, so that Node opens no debugger port for it.
+  process.on('SIGUSR1', () => undefined);
+  onReady();
+  await daemon.stopped;
+  return 0;
+}
+
+function isRefusal(error: unknown): boolean {
+  const isSystem = error instanceof Error && 'syscall' in error;
+  return isSystem || [StartRefused, StoreRefused, SocketRefused, ConfigRefused].some((kind) => error instanceof kind);
+}

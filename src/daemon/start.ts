@@ -1,0 +1,227 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, statSync, watch } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import type { Paths } from '../client/paths.js';
+import { createEngine, type Engine } from '../engine/engine.js';
+import { makeId, type IdPrefix } from '../protocol/ids.js';
+import { limits } from '../protocol/limits.js';
+import { createProviders } from '../providers/providers.js';
+import { createClients } from '../server/clients.js';
+import { createCommandServer } from '../server/command-server.js';
+import type { DaemonFacts, ServerDeps } from '../server/deps.js';
+import { createEventServer } from '../server/event-server.js';
+import { createHandlers } from '../server/handlers.js';
+import { listen, prepareSocketDir, type Listening } from '../server/listen.js';
+import { createStateView } from '../server/state-view.js';
+import { openDatabase } from '../store/database.js';
+import { migrate, readMigrations } from '../store/migrate.js';
+import { createStore } from '../store/store.js';
+import { createAskUserTool } from '../tools/ask-user.js';
+import { createClockTool } from '../tools/clock.js';
+import { createEchoTool } from '../tools/echo.js';
+import { readConfig } from './config.js';
+import { takeLock } from './lock.js';
+import type { Logger } from './logger.js';
+import { version } from './version.js';
+
+/** The daemon cannot start here and now; the message says why and what to do. */
+export class StartRefused extends Error {
+  override name = 'StartRefused';
+}
+
+export interface DaemonOptions {
+  paths: Paths;
+  workdir: string;
+  env: Record<string, string | undefined>;
+  log: Logger;
+  fault(point: string): void;
+  /** Ends the process. */
+  exit(code: number): never;
+}
+
+export interface Daemon {
+  reload(): void;
+  /** Settles what runs, says goodbye and lets go of everything. */
+  stop(): Promise<void>;
+  /** Resolves when the daemon has stopped, for whatever reason. */
+  stopped: Promise<void>;
+}
+
+function newId(prefix: IdPrefix): string {
+  return makeId(prefix, Date.now(), randomBytes(12));
+}
+
+/** The composition root: takes the lock, opens the store, settles the past, then lets people in. */
+export async function startDaemon({ paths, workdir, env, log, fault, exit }: DaemonOptions): Promise<Daemon> {
+  mkdirSync(paths.stateDir, { recursive: true, mode: 0o700 });
+  let config = readConfig(paths.configDir);
+  prepareSocketDir(paths.socket);
+  const lock = takeLock(paths.stateDir);
+  if (!lock) throw new StartRefused(`a daemon already runs on ${paths.stateDir}`);
+
+  const die = (what: string) => (error: unknown): never => {
+    log.fatal({ err: error }, what);
+    return exit(70);
+  };
+  const migrations = readMigrations(migrationsDir());
+  const db = openDatabase(join(paths.stateDir, 'berth.db'), migrations.length);
+  migrate(db, migrations);
+  const store = createStore(db, newId('boot'));
+  const clients = createClients({ onChange: tellClients });
+  const engine: Engine = createEngine({
+    store,
+    providers: createProviders(env),
+    tools: [createClockTool(), createEchoTool(), createAskUserTool()],
+    runsAtOnceMax: config.runsAtOnce,
+    now: Date.now,
+    clock: () => performance.now(),
+    newId,
+    attended: clients.attended,
+    fault,
+    onFatal: die('the store cannot be trusted any more'),
+    onBug: die('a bug'),
+  });
+  const logId = ensureLogId(engine);
+
+  let draining = false;
+  let stopping: Promise<void> | undefined;
+  let settled: Promise<void> | undefined;
+  const facts: DaemonFacts = {
+    version,
+    startedAt: new Date().toISOString(),
+    socketPath: paths.socket,
+    stateDir: paths.stateDir,
+    configDir: paths.configDir,
+    logFile: join(paths.stateDir, 'berth.log'),
+    logId,
+    isDraining: () => draining,
+    startDraining: () => (draining = true),
+    shutdown() {
+      // The rest of the stop closes connections: it waits until the one that asked has its answer.
+      setTimeout(() => void stop(), 0);
+      return settle();
+    },
+  };
+  const deps: ServerDeps = {
+    engine,
+    clients,
+    viewState: createStateView(engine, clients),
+    newId,
+    sessionDefaults: () => ({
+      cwd: workdir,
+      model: config.model,
+      thinking: config.thinking,
+      steering_mode: config.steeringMode,
+      follow_up_mode: config.followUpMode,
+      when_detached: config.whenDetached,
+    }),
+    daemon: facts,
+  };
+  const commandServer = createCommandServer({
+    handlers: createHandlers(deps),
+    clients,
+    newClientId: () => newId('cli'),
+    seq: store.log.head,
+    onBug: die('a bug'),
+  });
+  const eventServer = createEventServer({ engine, clients, logId, now: Date.now });
+  const recovered = engine.recover();
+  const doors = {
+    commands: commandServer.accept,
+    events: eventServer.accept,
+    onLooseDoor: () => log.warn('the socket directory was open to other users; it is closed again'),
+  };
+  let listening: Listening = await listen(paths.socket, doors);
+  const watcher = watchSockets();
+  log.info({ ...recovered, socket: paths.socket, model: config.model, version }, 'ready');
+
+  function tellClients(sessionId: string): void {
+    const payload = { session_id: sessionId, clients: clients.of(sessionId) };
+    engine.signals.set(sessionId, 'clients', { type: 'client_update', payload });
+  }
+
+  /** A logout may take the runtime directory away. The sockets are made again, or there is no use in going on. */
+  function watchSockets(): { close(): void } {
+    const dir = dirname(paths.socket);
+    let rebinding = false;
+    async function check(): Promise<void> {
+      if (rebinding || stopping || existsSync(paths.socket)) return;
+      rebinding = true;
+      try {
+        log.warn('the sockets are gone; making them again');
+        listening.close();
+        prepareSocketDir(paths.socket);
+        listening = await listen(paths.socket, doors);
+        current.close();
+        current = start();
+      } catch (error) {
+        log.error({ err: error }, 'the sockets cannot be made again: stopping');
+        void stop();
+      }
+      rebinding = false;
+    }
+    function start(): { close(): void } {
+      const inode = statSync(dir).ino;
+      const watching = watch(dir, () => void check());
+      watching.on('error', (error) => log.warn({ err: error, inode }, 'the socket directory is not watched any more'));
+      return watching;
+    }
+    let current = start();
+    return { close: () => current.close() };
+  }
+
+  function settle(): Promise<void> {
+    draining = true;
+    settled ??= engine.stop();
+    return settled;
+  }
+
+  async function stop(): Promise<void> {
+    stopping ??= stopNow();
+    return stopping;
+  }
+
+  async function stopNow(): Promise<void> {
+    watcher.close();
+    listening.close();
+    await settle();
+    // What the last commits made true is still told: wakes are handled in the next turn.
+    await nextTurn();
+    await nextTurn();
+    eventServer.close();
+    commandServer.close();
+    for (let i = 0; i < 50 && commandServer.count() + eventServer.count() > 0; i++) await delay(limits.goodbyeMs / 50);
+    db.close();
+    lock?.release();
+    log.info('stopped');
+    markStopped();
+  }
+
+  let markStopped: () => void = () => undefined;
+  const stopped = new Promise<void>((resolve) => (markStopped = resolve));
+  return {
+    stop,
+    stopped,
+    reload() {
+      config = readConfig(paths.configDir);
+      log.info('config was read again');
+    },
+  };
+}
+
+function ensureLogId({ store, commit }: Engine): string {
+  const known = store.meta.get('log_id');
+  if (known !== undefined) return known;
+  const made = newId('log');
+  commit.maintain(() => store.meta.set('log_id', made));
+  return made;
+}
+
+/** Beside the sources, or beside the bundle. */
+function migrationsDir(): string {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const places = [join(here, 'migrations'), join(here, '../../migrations')];
+  return places.find((place) => existsSync(place)) ?? here;
+}

@@ -1,0 +1,92 @@
+import { askPerson, closeRequest } from '../core/requests.js';
+import { skipForSteer, steerWaits } from '../core/runs.js';
+import type { UiMethod } from '../protocol/events.js';
+import type { Store } from '../store/store.js';
+import type { Question } from '../tools/port.js';
+import type { Commit } from './commit.js';
+import { until, type Wakes } from './wakes.js';
+
+export interface AskAddress {
+  sessionId: string;
+  runId: string;
+  toolCallId: string;
+  askKey: string;
+}
+
+export interface Answered {
+  outcome: string;
+  by: string;
+  result: unknown;
+}
+
+interface Deps {
+  store: Store;
+  commit: Commit;
+  wakes: Wakes;
+  now(): number;
+  /** Is somebody attached who could answer this? */
+  attended(sessionId: string, method: UiMethod): boolean;
+}
+
+/** setTimeout counts in 32 bits. */
+const timerMsMax = 2 ** 31 - 1;
+
+/** Puts questions to people and waits for answers, across restarts: the request is a row, waiting is only looking at it. */
+export function createAsks({ store, commit, wakes, now, attended }: Deps) {
+  function find({ runId, toolCallId, askKey }: AskAddress) {
+    return store.requests.find(runId, toolCallId, askKey);
+  }
+
+  async function put(address: AskAddress, { method, params, timeoutMs }: Question): Promise<void> {
+    const { sessionId, toolCallId, askKey } = address;
+    const expiresAtMs = timeoutMs === null ? null : now() + timeoutMs;
+    await commit.decideEventually(sessionId, (state, fresh) =>
+      askPerson(state, { id: fresh.id('req'), toolCallId, askKey, method, params, expiresAtMs }),
+    );
+    const asked = find(address);
+    if (asked && store.sessions.load(sessionId)?.whenDetached === 'deny' && !attended(sessionId, method)) {
+      await commit.decideEventually(sessionId, (state) => closeRequest(state, asked.requestId, 'denied'));
+    }
+  }
+
+  /** A later call that waits for approval gives way to a steer; a response's first call always gets its chance. */
+  function giveWayToSteer(sessionId: string): void {
+    const state = store.load(sessionId);
+    const { turn, calls } = state?.run ?? {};
+    if (!state || !turn || !calls || calls.length >= turn.callsMade || !steerWaits(state)) return;
+    commit.decide(sessionId, skipForSteer);
+  }
+
+  return {
+    /** Undefined when the signal fired first. */
+    async ask(address: AskAddress, question: Question, signal: AbortSignal, mayGiveWay: boolean): Promise<Answered | undefined> {
+      if (!find(address)) await put(address, question);
+      const asked = find(address);
+      // Not asked: the run was aborted before the question could be put.
+      if (!asked) return undefined;
+      const timer = startExpiry(address.sessionId, asked.requestId, asked.expiresAtMs);
+      try {
+        return await until(wakes, address.sessionId, signal, () => {
+          const resolved = find(address)?.resolved;
+          if (!resolved && mayGiveWay) giveWayToSteer(address.sessionId);
+          return resolved;
+        });
+      } finally {
+        timer.stop();
+      }
+    },
+  };
+
+  function startExpiry(sessionId: string, requestId: string, expiresAtMs: number | null): { stop(): void } {
+    let timer: NodeJS.Timeout | undefined;
+    function arm(): void {
+      if (expiresAtMs === null) return;
+      const leftMs = expiresAtMs - now();
+      if (leftMs > 0) timer = setTimeout(arm, Math.min(leftMs, timerMsMax));
+      else void commit.decideEventually(sessionId, (state) => closeRequest(state, requestId, 'timeout'));
+    }
+    arm();
+    return { stop: () => clearTimeout(timer) };
+  }
+}
+export type Asks = ReturnType<typeof createAsks>;

@@ -1,0 +1,44 @@
+import { limits } from '../protocol/limits.js';
+import type { Store } from '../store/store.js';
+import type { Commit } from './commit.js';
+import type { FaultPoint } from './fault-points.js';
+import type { LiveMessages } from './live.js';
+
+interface Deps {
+  store: Store;
+  commit: Commit;
+  live: LiveMessages;
+  fault(point: FaultPoint): void;
+}
+
+/**
+ * Saves what open messages have said: one timer and one transaction for all of them, only what is new, only while there are any.
+ * A kill loses at most one interval.
+ */
+export function createCheckpoint({ store, commit, live, fault }: Deps) {
+  let timer: NodeJS.Timeout | undefined;
+
+  function save(): void {
+    const { pieces, saved } = live.unsaved();
+    const done = pieces.length === 0 || commit.maintain(() => pieces.forEach((piece) => store.partials.append(piece)));
+    if (done) saved();
+    fault('checkpoint.saved');
+  }
+
+  function start(): void {
+    if (timer || !live.hasOpen()) return;
+    timer = setTimeout(() => {
+      timer = undefined;
+      save();
+      start();
+    }, limits.checkpointMs);
+  }
+
+  return {
+    /** A message has said its first words. They are saved before anyone hears them, so that a message that was seen is never gone. */
+    begin(): void {
+      save();
+      start();
+    },
+  };
+}

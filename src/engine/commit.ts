@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Decision, Fresh } from '../core/decision.js';
+import { emptySession, type SessionState } from '../core/session.js';
+import { refusal, type Refusal } from '../protocol/errors.js';
+import type { DurableEvent } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
+import { classifyFault, type StoreFault } from '../store/faults.js';
+import type { Store } from '../store/store.js';
+import type { FaultPoint } from './fault-points.js';
+
+/** What became of a decision: committed at `seq`, or refused with nothing changed. */
+export type Outcome<Reply> = { ok: true; seq: number; reply: Reply } | { ok: false; refusal: Refusal; fault?: StoreFault };
+
+export type Decide<Reply> = (state: SessionState, fresh: Fresh) => Decision<Reply>;
+
+export interface Commit {
+  /** The only way state changes: load, decide, append, project in one transaction, then wake. Never awaits. */
+  decide<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
+  /** The same for a session that is about to be made. */
+  create<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
+  /** The engine's own commits: a store that is full or busy is waited for, visibly, and nothing goes on meanwhile. */
+  decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
+  /** Bookkeeping beside the log. False when the store has no room or is busy: try again later. */
+  maintain(work: () => void): boolean;
+}
+
+interface Deps {
+  store: Store;
+  fresh(): Fresh;
+  wake(sessionId: string): void;
+  /** A session's rows may be swept now. */
+  onDeleted(): void;
+  /** Told while an engine commit of a session cannot be made, and again when it could. */
+  onParked(sessionId: string, fault: StoreFault | undefined): void;
+  fault(point: FaultPoint): void;
+  /** The store cannot be trusted any more. Does not return. */
+  onFatal(error: unknown): never;
+  /** Fires when the daemon gives up waiting, because it has to stop. */
+  stopped: AbortSignal;
+}
+
+const faultWords = {
+  storage_full: 'the disk that holds the store is full; free some space and try again',
+  store_busy: 'another program holds the store; try again',
+} as const;
+
+export function createCommit({ store, fresh, wake, onDeleted, onParked, fault, onFatal, stopped }: Deps): Commit {
+  const { db, log } = store;
+  let waitsForLock = true;
+
+  const transact = db.transaction(<Reply>(state: SessionState | undefined, sessionId: string, decide: Decide<Reply>) => {
+    const now = fresh();
+    const current = state ?? store.load(sessionId);
+    if (!current) return { refusal: refusal('session_not_found', `there is no session ${sessionId}`, { field: 'session_id' }) };
+    const decision = decide(current, now);
+    if (!decision.ok) return { refusal: decision.refusal };
+    const events: DurableEvent[] = [];
+    // One at a time: what an event refers to is in the rows before the next one is slimmed.
+    for (const fact of decision.facts) {
+      const event = log.append(fact, now.nowMs);
+      store.project(event, now.nowMs);
+      events.push(event);
+    }
+    if (decision.activate !== undefined) store.meta.set('active_session', decision.activate);
+    if (decision.admit) store.inputs.admit(sessionId, decision.admit, events.at(-1)?.seq ?? log.head(), now.nowMs);
+    fault('commit.inside');
+    return { events, reply: decision.reply };
+  });
+
+  /** A lock that somebody holds freezes the only thread once, not once a command: until it is free, nobody waits for it. */
+  function setLockWait(wait: boolean): void {
+    if (waitsForLock === wait) return;
+    waitsForLock = wait;
+    db.pragma(`busy_timeout = ${wait ? limits.busyTimeoutMs : 0}`);
+  }
+
+  function guarded<T>(work: () => T): { done: T } | { fault: 'storage_full' | 'store_busy' } {
+    try {
+      const done = work();
+      setLockWait(true);
+      return { done };
+    } catch (error) {
+      const fault = classifyFault(error);
+      if (fault === 'fatal') return onFatal(error);
+      if (fault === undefined) throw error;
+      setLockWait(fault !== 'store_busy');
+      return { fault };
+    }
+  }
+
+  function run<Reply>(state: SessionState | undefined, sessionId: string, decide: Decide<Reply>): Outcome<Reply> {
+    const result = guarded(() => transact.immediate(state, sessionId, decide as Decide<unknown>));
+    if ('fault' in result) {
+      return { ok: false, refusal: refusal(result.fault, faultWords[result.fault]), fault: result.fault };
+    }
+    const { done } = result;
+    if (!('events' in done)) return { ok: false, refusal: done.refusal };
+    if (done.events.length > 0) {
+      fault('commit.done');
+      log.committed(done.events);
+      // After COMMIT only. A wake lost to a crash costs a delay, never a fact: boot wakes every session.
+      wake(sessionId);
+      if (done.events.some((event) => event.type === 'session_update' && event.payload.deleted)) onDeleted();
+    }
+    return { ok: true, seq: log.head(), reply: done.reply as Reply };
+  }
+
+  return {
+    decide: (sessionId, decide) => run(undefined, sessionId, decide),
+    create: (sessionId, decide) => run(emptySession(sessionId), sessionId, decide),
+    async decideEventually(sessionId, decide) {
+      for (let waitMs: number = limits.commitRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
+        const outcome = run(undefined, sessionId, decide);
+        const fault = outcome.ok ? undefined : outcome.fault;
+        if (waitMs > limits.commitRetryMinMs || fault) onParked(sessionId, fault);
+        if (!fault || stopped.aborted) return outcome;
+        // Being stopped ends the wait early; the loop then tries once more.
+        await delay(waitMs, undefined, { signal: stopped }).catch((error: unknown) => {
+          if (!stopped.aborted) throw error;
+        });
+      }
+    },
+    maintain(work) {
+      return 'done' in guarded(() => db.transaction(work).immediate());
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import type { UiMethod } from '../protocol/events.js';
+import { z } from 'zod';
+import type { Fresh } from '../core/decision.js';
+import { limits } from '../protocol/limits.js';
+import type { Providers, ToolSpec } from '../providers/port.js';
+import type { StoreFault } from '../store/faults.js';
+import type { Store } from '../store/store.js';
+import type { Tool } from '../tools/port.js';
+import { createAsks } from './asks.js';
+import { createCheckpoint } from './checkpoint.js';
+import type { FaultPoint } from './fault-points.js';
+import { createCommit } from './commit.js';
+import { createDrainers, type Drainers } from './drainers.js';
+import { createHousekeeping, type Housekeeping } from './housekeeping.js';
+import { createLiveMessages } from './live.js';
+import { createLiveSignals } from './live-signals.js';
+import { createLiveTools } from './live-tools.js';
+import { recoverRuns } from './recover.js';
+import { createRespond } from './respond.js';
+import { createRunTurns } from './run-turns.js';
+import { createSlots } from './slots.js';
+import { createToolCalls } from './tool-calls.js';
+import { createWakes } from './wakes.js';
+
+export interface EngineDeps {
+  store: Store;
+  providers: Providers;
+  tools: Tool[];
+  runsAtOnceMax: number;
+  /** Wall clock, milliseconds. */
+  now(): number;
+  /** Monotonic milliseconds. */
+  clock(): number;
+  newId: Fresh['id'];
+  attended(sessionId: string, method: UiMethod): boolean;
+  /** Named places at which the crash suite kills the daemon. */
+  fault(point: FaultPoint): void;
+  /** The store cannot be trusted any more. Does not return. */
+  onFatal(error: unknown): never;
+  /** Something that no handling was written for. Does not return. */
+  onBug(error: unknown): never;
+}
+
+/** Everything that happens: runs, turns, tools, questions. State changes through `commit` only. */
+export function createEngine(deps: EngineDeps) {
+  const { store, providers, now, clock, newId, attended, fault, onFatal, onBug } = deps;
+  const tools = new Map(deps.tools.map((tool) => [tool.name, tool]));
+  const wakes = createWakes();
+  const giveUp = new AbortController();
+  const liveDeps = { wake: wakes.wake, now };
+  const live = createLiveMessages(liveDeps);
+  const liveTools = createLiveTools(liveDeps);
+  const signals = createLiveSignals(liveDeps);
+  const commit = createCommit({
+    store,
+    fresh: () => ({ nowMs: now(), id: newId }),
+    wake: wakes.wake,
+    onDeleted: () => housekeeping.schedule(),
+    onParked: tellParked,
+    fault,
+    onFatal,
+    stopped: giveUp.signal,
+  });
+  const checkpoint = createCheckpoint({ store, commit, live, fault });
+  const housekeeping: Housekeeping = createHousekeeping({ store, commit, now });
+  const asks = createAsks({ store, commit, wakes, now, attended });
+  let specs: ToolSpec[] | undefined;
+  const respond = createRespond({ store, commit, live, providers, toolSpecs, newId, fault, onFirstWords: checkpoint.begin });
+  const toolCalls = createToolCalls({ commit, asks, liveTools, tools, clock, fault });
+  const slots = createSlots(deps.runsAtOnceMax);
+  const drive = createRunTurns({ store, commit, live, slots, tools, toolCalls, respond, isStopping: () => drainers.isStopping() });
+  const drainers: Drainers = createDrainers({ store, drive, onBug });
+
+  wakes.listen((sessionId) => {
+    drainers.wake(sessionId);
+    housekeeping.note();
+  });
+
+  function toolSpecs(active: string[] | null): ToolSpec[] {
+    specs ??= deps.tools.map(toSpec);
+    return specs.filter(({ name }) => active === null || active.includes(name));
+  }
+
+  function tellParked(sessionId: string, fault: StoreFault | undefined): void {
+    const text = fault === 'storage_full' ? 'the disk is full: waiting for room' : fault ? 'the store is busy: waiting' : '';
+    signals.set(sessionId, 'status:store', { type: 'ui_status', payload: { session_id: sessionId, params: { key: 'store', text } } });
+  }
+
+  return {
+    store,
+    commit,
+    wakes,
+    live,
+    liveTools,
+    signals,
+    providers,
+    tools,
+    housekeeping,
+    running: drainers.running,
+    isStopping: drainers.isStopping,
+    /** Settles what the last daemon left and goes on with what only waited for a person. Call once, before anyone connects. */
+    recover() {
+      const recovered = recoverRuns(store, commit, (name) => tools.get(name)?.resumable === true);
+      for (const { sessionId } of store.runs.allActive()) wakes.wake(sessionId);
+      housekeeping.schedule();
+      return recovered;
+    },
+    /** Interrupts what runs and waits until it is settled, for a bounded time when the store does not take commits. */
+    async stop(): Promise<void> {
+      const timer = setTimeout(() => giveUp.abort(), limits.stopMs / 2);
+      await drainers.stop();
+      clearTimeout(timer);
+      giveUp.abort();
+    },
+  };
+}
+export type Engine = ReturnType<typeof createEngine>;
+
+function toSpec({ name, description, parameters }: Tool): ToolSpec {
+  return { name, description, parameters: z.toJSONSchema(parameters, { unrepresentable: 'any' }) };
+}

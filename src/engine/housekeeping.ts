@@ -1,0 +1,46 @@
+import { limits } from '../protocol/limits.js';
+import type { Store } from '../store/store.js';
+import type { Commit } from './commit.js';
+
+/** Sweeps deleted sessions and prunes the log in small batches between other work; nothing happens while there is nothing to do. */
+export function createHousekeeping({ store, commit, now }: { store: Store; commit: Commit; now(): number }) {
+  let scheduled = false;
+  let prunedAt = store.log.head();
+
+  /** True when there is more to do and the store takes it. */
+  function step(): boolean {
+    const [sessionId] = store.sessions.deleted();
+    let more = false;
+    const done = commit.maintain(() => {
+      if (sessionId === undefined) more = store.log.prune(now());
+      else {
+        store.sweep.batch(sessionId);
+        more = true;
+      }
+      if (more) store.sweep.giveBack();
+    });
+    return done && more;
+  }
+
+  function work(): void {
+    scheduled = false;
+    if (step()) schedule();
+  }
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(work);
+  }
+
+  return {
+    schedule,
+    /** Called after commits: every so many events the log is looked at. */
+    note(): void {
+      if (store.log.head() - prunedAt < limits.pruneEveryEvents) return;
+      prunedAt = store.log.head();
+      schedule();
+    },
+  };
+}
+export type Housekeeping = ReturnType<typeof createHousekeeping>;

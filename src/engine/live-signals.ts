@@ -1,0 +1,48 @@
+import { encodeLive } from '../protocol/encode.js';
+import type { LiveEvent } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
+
+export interface Signal {
+  sessionId: string;
+  version: number;
+  line: Buffer;
+  event: LiveEvent;
+}
+
+/** Live events of which only the newest counts, by key: a slow reader skips what was replaced meanwhile. */
+export function createLiveSignals({ wake, now }: { wake(sessionId: string): void; now(): number }) {
+  const bySession = new Map<string, Map<string, Signal>>();
+  let version = 0;
+  return {
+    version: (): number => version,
+    set(sessionId: string, key: string, event: LiveEvent): void {
+      const signals = bySession.get(sessionId) ?? new Map<string, Signal>();
+      if (!signals.has(key) && signals.size >= limits.uiSignalsPerSessionMax) return;
+      version++;
+      const line = Buffer.from(`${encodeLive(event, version, new Date(now()).toISOString())}\n`);
+      signals.set(key, { sessionId, version, line, event });
+      bySession.set(sessionId, signals);
+      wake(sessionId);
+    },
+    /** Signals newer than what a reader has seen, in the order in which they were set. */
+    since(sessionId: string, seen: number): Signal[] {
+      if (seen >= version) return [];
+      const mine = sessionId === '*' ? [...bySession.values()] : [bySession.get(sessionId) ?? new Map<string, Signal>()];
+      return mine
+        .flatMap((signals) => [...signals.values()])
+        .filter((signal) => signal.version > seen)
+        .sort((a, b) => a.version - b.version);
+    },
+    status(sessionId: string): Record<string, string> {
+      const status: Record<string, string> = {};
+      for (const { event } of bySession.get(sessionId)?.values() ?? []) {
+        if (event.type === 'ui_status' && event.payload.params.text !== '') status[event.payload.params.key] = event.payload.params.text;
+      }
+      return status;
+    },
+    forget(sessionId: string): void {
+      bySession.delete(sessionId);
+    },
+  };
+}
+export type LiveSignals = ReturnType<typeof createLiveSignals>;

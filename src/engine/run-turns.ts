@@ -1,0 +1,79 @@
+import { isParked } from '../core/recovery.js';
+import { endTurn, nextStep, settleRun } from '../core/runs.js';
+import type { SessionState } from '../core/session.js';
+import type { ContentBlock } from '../protocol/messages.js';
+import type { Store } from '../store/store.js';
+import type { Tool } from '../tools/port.js';
+import type { Commit } from './commit.js';
+import type { LiveMessages } from './live.js';
+import type { Slots } from './slots.js';
+import type { ToolCalls } from './tool-calls.js';
+
+interface Deps {
+  store: Store;
+  commit: Commit;
+  live: LiveMessages;
+  slots: Slots;
+  tools: ReadonlyMap<string, Tool>;
+  toolCalls: ToolCalls;
+  respond(state: SessionState, signal: AbortSignal): Promise<void>;
+  isStopping(): boolean;
+}
+
+/** Drives one run, step by step, to its end. Every step is found in the rows, so a restart finds it too. */
+export function createRunTurns({ store, commit, live, slots, tools, toolCalls, respond, isStopping }: Deps) {
+  function spokenIn(state: SessionState): ContentBlock[] {
+    const message = state.run?.message ? live.find(state.run.message.id) : undefined;
+    return message ? live.content(message) : [];
+  }
+
+  async function settle(state: SessionState, outcome: 'aborted' | 'interrupted'): Promise<void> {
+    const spoken = spokenIn(state);
+    await commit.decideEventually(state.id, (now, fresh) => settleRun(now, { outcome, error: null, spoken }, fresh));
+    const message = state.run?.message ? live.find(state.run.message.id) : undefined;
+    if (message) live.end(message);
+  }
+
+  function waitsForPerson(state: SessionState): boolean {
+    const asked = store.requests.askedCalls(state.run?.id ?? '');
+    return isParked(state, asked, (name) => tools.get(name)?.resumable === true);
+  }
+
+  /** Work within a slot. A run that waits for a person gives its slot to others and takes one again for what follows. */
+  async function work(state: SessionState, signal: AbortSignal): Promise<void> {
+    let release = await slots.take(signal);
+    if (!release) return;
+    let waits = 0;
+    const hands = {
+      signal,
+      async withoutSlot<T>(wait: () => Promise<T>): Promise<T> {
+        if (++waits === 1) release?.();
+        try {
+          return await wait();
+        } finally {
+          if (--waits === 0) release = await slots.take(signal);
+        }
+      },
+    };
+    try {
+      if (nextStep(state) === 'respond') await respond(state, signal);
+      else await toolCalls.runNext(state, hands);
+    } finally {
+      release?.();
+    }
+  }
+
+  return async function drive(sessionId: string, runId: string, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const state = store.load(sessionId);
+      // The next run of the session gets a task and a signal of its own.
+      if (state?.run?.id !== runId) return;
+      const step = nextStep(state);
+      if (step === 'settle_abort') return settle(state, 'aborted');
+      if (isStopping()) return waitsForPerson(state) ? undefined : settle(state, 'interrupted');
+      if (signal.aborted) return;
+      if (step === 'end_turn') await commit.decideEventually(sessionId, endTurn);
+      else await work(state, signal);
+    }
+  };
+}

@@ -1,0 +1,31 @@
+import type { ContentBlock, ToolCallBlock } from './messages.js';
+
+/** The text of a message: its text blocks joined with nothing. */
+export function textOf(content: readonly ContentBlock[]): string {
+  let text = '';
+  for (const block of content) if (block.type === 'text') text += block.text;
+  return text;
+}
+
+export function toolCallsOf(content: readonly ContentBlock[]): ToolCallBlock[] {
+  return content.filter((block) => block.type === 'tool_call');
+}
+
+/** The largest index ≤ `end` that does not cut a surrogate pair in two. */
+export function wholeUnits(text: string, end: number): number {
+  if (end >= text.length) return text.length;
+  const unit = text.charCodeAt(end - 1);
+  return end > 0 && unit >= 0xd800 && unit <= 0xdbff ? end - 1 : end;
+}
+
+/** How many bytes a text is in UTF-8. */
+export function utf8Bytes(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    // A pair is four bytes in two units; anything else from U+0800 on is three in one.
+    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  }
+  return bytes;
+}

@@ -1,0 +1,48 @@
+import { clipMessage } from './clip.js';
+import { wholeUnits } from './content.js';
+import type { DurableEvent, EventPayload, LiveEvent } from './events.js';
+import { limits } from './limits.js';
+
+/** A durable event as a line without its newline; never longer than a line may be. */
+export function encodeDurable(event: DurableEvent): string {
+  return JSON.stringify({ v: '1', id: `evt-${event.seq}`, seq: event.seq, type: event.type, ts: event.ts, payload: toWirePayload(event) });
+}
+
+function toWirePayload(event: DurableEvent): unknown {
+  if (event.type === 'message_end' && event.payload.message) return { ...event.payload, message: clipMessage(event.payload.message) };
+  if (event.type === 'queue_update') return clipQueueUpdate(event.payload);
+  if (event.type === 'tool_execution_end') return { ...event.payload, result: clipText(event.payload.result) };
+  return event.payload;
+}
+
+const inlineUnitsMax = Math.floor(limits.messageInlineBytesMax / 6);
+
+function clipText(text: string): string {
+  return text.length > inlineUnitsMax ? text.slice(0, wholeUnits(text, inlineUnitsMax)) : text;
+}
+
+/** An input as the wire shows it: a very long text is cut and says so. */
+function clipInput<T extends { text: string }>(input: T): T & { truncated?: true } {
+  const text = clipText(input.text);
+  return text === input.text ? input : { ...input, text, truncated: true };
+}
+
+function clipQueueUpdate(payload: EventPayload<'queue_update'>): unknown {
+  const { input, dropped, ...rest } = payload;
+  return { ...rest, ...(input ? { input: clipInput(input) } : {}), ...(dropped ? { dropped: clipInputs(dropped) } : {}) };
+}
+
+/** Inputs of which all texts together fit a line, whatever escapes they need. */
+export function clipInputs<T extends { text: string }>(inputs: readonly T[]): (T & { truncated?: true })[] {
+  let left = inlineUnitsMax * 2;
+  return inputs.map((input) => {
+    const text = input.text.slice(0, wholeUnits(input.text, Math.min(left, input.text.length)));
+    left -= text.length;
+    return text === input.text ? input : { ...input, text, truncated: true };
+  });
+}
+
+/** A live event as a line without its newline; the number only tells lines of one daemon apart. */
+export function encodeLive(event: LiveEvent, number: number, ts: string): string {
+  return JSON.stringify({ v: '1', id: `live-${number}`, type: event.type, ts, payload: event.payload });
+}

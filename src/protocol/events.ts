@@ -1,0 +1,269 @@
+import { z } from 'zod';
+import { message, role, turnKind, usage } from './messages.js';
+
+const inSession = { session_id: z.string() };
+const inRun = { ...inSession, run_id: z.string() };
+const inTurn = { ...inRun, turn_id: z.string() };
+/** Things that a run says may also be said outside of one. */
+const maybeInRun = { ...inSession, run_id: z.string().optional(), turn_id: z.string().optional() };
+
+export const inputKind = z.enum(['prompt', 'steer', 'follow_up']);
+export type InputKind = z.infer<typeof inputKind>;
+export const queueMode = z.enum(['one-at-a-time', 'all']);
+export type QueueMode = z.infer<typeof queueMode>;
+export const outcome = z.enum(['completed', 'aborted', 'failed', 'interrupted']);
+export type RunOutcome = z.infer<typeof outcome>;
+export const thinkingLevel = z.enum(['off', 'low', 'medium', 'high']);
+export const approvalMode = z.enum(['ask', 'auto_edit', 'full', 'read_only']);
+export const whenDetached = z.enum(['wait', 'deny']);
+export const recoveryMode = z.enum(['pause', 'continue']);
+
+export const queuedInput = z.object({
+  input_id: z.string(),
+  kind: inputKind,
+  text: z.string(),
+  hold: z.boolean(),
+  revision: z.number(),
+  client: z.string().nullable(),
+  /** Present on an input that was accepted while a run was being aborted: the run to come that it starts. */
+  for_run: z.string().optional(),
+  truncated: z.literal(true).optional(),
+});
+export type QueuedInput = z.infer<typeof queuedInput>;
+
+export const runError = z.object({ code: z.string(), message: z.string(), cause: z.string().optional() });
+export type RunError = z.infer<typeof runError>;
+
+export const uiMethod = z.enum(['select', 'confirm', 'input', 'editor']);
+export type UiMethod = z.infer<typeof uiMethod>;
+
+export const uiRequest = z.object({
+  ...inRun,
+  turn_id: z.string(),
+  request_id: z.string(),
+  tool_call_id: z.string(),
+  /** Tells the questions of one call apart, so that a call that runs again finds its answers. */
+  ask_key: z.string(),
+  method: uiMethod,
+  params: z.record(z.string(), z.unknown()),
+  expires_at: z.string().nullable(),
+});
+export type UiRequest = z.infer<typeof uiRequest>;
+
+/** What can change about a session after it was made; also the shape of what `session_update` tells. */
+export const sessionFields = {
+  title: z.string().optional(),
+  cwd: z.string().optional(),
+  model: z.string().optional(),
+  thinking: thinkingLevel.optional(),
+  steering_mode: queueMode.optional(),
+  follow_up_mode: queueMode.optional(),
+  approval_mode: approvalMode.optional(),
+  when_detached: whenDetached.optional(),
+  recovery: recoveryMode.optional(),
+  active_tools: z.array(z.string()).nullable().optional(),
+  archived: z.boolean().optional(),
+  leaf_id: z.string().nullable().optional(),
+};
+
+interface EventRow {
+  summary: string;
+  live: boolean;
+  payload: z.ZodObject;
+}
+
+/** Every event on the wire. A durable one is a row of the log; a live one is said once and not replayed. */
+export const events = {
+  agent_start: {
+    summary: 'A run began.',
+    live: false,
+    payload: z.object({ ...inRun, resumes: z.string().optional() }),
+  },
+  agent_end: {
+    summary: 'A run ended. There is exactly one for each agent_start, whatever happened.',
+    live: false,
+    payload: z.object({ ...inRun, outcome, error: runError.nullable(), usage: usage.nullable() }),
+  },
+  turn_start: {
+    summary: 'A model response is about to be asked for.',
+    live: false,
+    payload: z.object({ ...inTurn, kind: turnKind, input_ids: z.array(z.string()) }),
+  },
+  turn_end: {
+    summary: 'The response and its tool calls are done.',
+    live: false,
+    payload: z.object({ ...inTurn, kind: turnKind, input_ids: z.array(z.string()) }),
+  },
+  message_start: {
+    summary: 'A message began.',
+    live: false,
+    payload: z.object({ ...inTurn, message_id: z.string(), role }),
+  },
+  message_update: {
+    summary: 'Text of an open message: `delta`, `thinking_delta` or `tool_call_delta`, at `offset` UTF-16 units of `block`.',
+    live: true,
+    payload: z.object({
+      ...inTurn,
+      message_id: z.string(),
+      block: z.number(),
+      offset: z.number(),
+      delta: z.string().optional(),
+      thinking_delta: z.string().optional(),
+      tool_call_delta: z.string().optional(),
+      tool_call_id: z.string().optional(),
+      tool_name: z.string().optional(),
+    }),
+  },
+  message_end: {
+    summary: 'A message ended. `message` replaces what the deltas said; a discarded one is not part of the history.',
+    live: false,
+    payload: z.object({
+      ...inTurn,
+      message_id: z.string(),
+      role,
+      message: message.optional(),
+      discarded: z.literal(true).optional(),
+      reason: z.enum(['empty', 'retried', 'aborted', 'failed', 'interrupted']).optional(),
+    }),
+  },
+  tool_execution_start: {
+    summary: 'A tool call is about to run (approved where approval was needed).',
+    live: false,
+    payload: z.object({
+      ...inTurn,
+      tool_call_id: z.string(),
+      tool_name: z.string(),
+      args: z.record(z.string(), z.unknown()),
+      title: z.string(),
+    }),
+  },
+  tool_execution_update: {
+    summary: 'Output of a running tool, at `offset` of its whole output.',
+    live: true,
+    payload: z.object({
+      ...inTurn,
+      tool_call_id: z.string(),
+      offset: z.number(),
+      delta: z.string(),
+      skipped: z.number().optional(),
+    }),
+  },
+  tool_execution_end: {
+    summary: 'A tool call is over: it ran, failed, was skipped or was stopped. Exactly one for each call.',
+    live: false,
+    payload: z.object({
+      ...inTurn,
+      tool_call_id: z.string(),
+      tool_name: z.string(),
+      /** The tool_result message that the model reads. */
+      message_id: z.string(),
+      result: z.string(),
+      is_error: z.boolean(),
+      skipped: z.boolean(),
+      duration_ms: z.number().nullable(),
+    }),
+  },
+  status: {
+    summary: 'Something worth knowing happened; `run_state` says that the run is now being aborted.',
+    live: false,
+    payload: z.object({ ...maybeInRun, message: z.string(), run_state: z.literal('aborting').optional() }),
+  },
+  warning: {
+    summary: 'Something is not as it should be; work goes on.',
+    live: false,
+    payload: z.object({ ...maybeInRun, code: z.string(), message: z.string() }),
+  },
+  error: {
+    summary: 'Something failed; `retry_in_ms` says when it is tried again, if it is.',
+    live: false,
+    payload: z.object({
+      ...maybeInRun,
+      code: z.string(),
+      message: z.string(),
+      cause: z.string().optional(),
+      retry_in_ms: z.number().optional(),
+    }),
+  },
+  queue_update: {
+    summary: 'The queue changed. `added` appends; `taken`, `removed` and `dropped` name what left.',
+    live: false,
+    payload: z.object({
+      ...maybeInRun,
+      op: z.enum(['added', 'edited', 'moved', 'held', 'released', 'removed', 'taken', 'dropped', 'paused', 'resumed']),
+      input: queuedInput.optional(),
+      order: z.array(z.string()).optional(),
+      dropped: z.array(z.object({ input_id: z.string(), kind: inputKind, text: z.string() })).optional(),
+      paused: z.boolean(),
+    }),
+  },
+  session_update: {
+    summary: 'A session was made, changed, archived or deleted; only what changed is named.',
+    live: false,
+    payload: z.object({
+      ...inSession,
+      created: z.literal(true).optional(),
+      deleting: z.literal(true).optional(),
+      deleted: z.literal(true).optional(),
+      parent_id: z.string().nullable().optional(),
+      ...sessionFields,
+    }),
+  },
+  ui_request: {
+    summary: 'A person is asked something. Any controller may answer; the first valid answer wins.',
+    live: false,
+    payload: uiRequest,
+  },
+  ui_resolved: {
+    summary: 'A request was answered, or resolved by abort, steer, timeout, interruption or policy.',
+    live: false,
+    payload: z.object({
+      ...inRun,
+      request_id: z.string(),
+      by: z.string(),
+      outcome: z.enum(['answered', 'cancelled', 'error', 'aborted', 'steered', 'timeout', 'denied', 'interrupted']),
+      result: z.unknown().optional(),
+    }),
+  },
+  ui_notify: {
+    summary: 'A notice for whoever watches.',
+    live: false,
+    payload: z.object({
+      ...inSession,
+      params: z.object({ message: z.string(), notify_type: z.enum(['info', 'warn', 'error', 'success']) }),
+    }),
+  },
+  ui_status: {
+    summary: 'A field of the status line; empty text removes it.',
+    live: true,
+    payload: z.object({ ...inSession, params: z.object({ key: z.string(), text: z.string() }) }),
+  },
+  client_update: {
+    summary: 'Who is attached to the session now.',
+    live: true,
+    payload: z.object({ ...inSession, clients: z.array(z.record(z.string(), z.unknown())) }),
+  },
+  usage_update: {
+    summary: 'Tokens and cost of the session so far.',
+    live: false,
+    payload: z.object({ ...maybeInRun, ...usage.shape, context_left_percent: z.number().nullable() }),
+  },
+  goodbye: {
+    summary: 'The last line before the daemon closes this connection.',
+    live: true,
+    payload: z.object({ reason: z.enum(['shutting_down', 'stalled', 'line_too_long', 'session_deleted']) }),
+  },
+} as const satisfies Record<string, EventRow>;
+
+export type EventType = keyof typeof events;
+export type EventPayload<T extends EventType> = z.infer<(typeof events)[T]['payload']>;
+
+type LiveType = { [T in EventType]: (typeof events)[T]['live'] extends true ? T : never }[EventType];
+export type DurableType = Exclude<EventType, LiveType>;
+
+/** What a decision says happened: a durable event without its place in the log. */
+export type Fact = { [T in DurableType]: { type: T; payload: EventPayload<T> } }[DurableType];
+/** A durable event: a fact with its place in the log. */
+export type DurableEvent = Fact & { seq: number; ts: string };
+export type LiveEvent = { [T in LiveType]: { type: T; payload: EventPayload<T> } }[LiveType];
+/** Any event as a client reads it. */
+export type WireEvent = (Fact | LiveEvent) & { v: '1'; id: string; ts: string; seq?: number };

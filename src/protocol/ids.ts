@@ -1,0 +1,12 @@
+export type IdPrefix = 'ses' | 'run' | 'msg' | 'inp' | 'req' | 'art' | 'cli' | 'log' | 'boot' | 'call';
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** An id that sorts by time: prefix, 9 characters of milliseconds, 12 of randomness (60 bits). */
+export function makeId(prefix: IdPrefix, nowMs: number, random: Uint8Array): string {
+  let time = '';
+  for (let rest = nowMs, i = 0; i < 9; i++, rest = Math.floor(rest / 32)) time = (alphabet[rest % 32] ?? '0') + time;
+  let tail = '';
+  for (let i = 0; i < 12; i++) tail += alphabet[(random[i] ?? 0) % 32] ?? '0';
+  return `${prefix}_${time}${tail}`;
+}

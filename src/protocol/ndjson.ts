@@ -1,0 +1,99 @@
+/** What a decoder hands out for each line. `too_long` is the last one: the stream cannot be trusted any more. */
+export type DecodedLine = { kind: 'json'; value: unknown } | { kind: 'malformed'; reason: string } | { kind: 'too_long' };
+
+export interface LineDecoder {
+  /** Feeds bytes and returns the lines they complete. An unterminated last line is never returned. */
+  push(chunk: Uint8Array): DecodedLine[];
+}
+
+const newline = 10;
+const carriageReturn = 13;
+
+/** Splits bytes at `\n` only, within a bound. Never splits at U+2028 and never cuts a character in two. */
+export function createLineDecoder(lineBytesMax: number, depthMax: number): LineDecoder {
+  const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+  // One buffer that doubles: a peer that sends a byte at a time costs no more than its line.
+  let pending = new Uint8Array(0);
+  let bytes = 0;
+  let dead = false;
+
+  function keep(piece: Uint8Array): void {
+    if (bytes + piece.length > pending.length) {
+      const larger = new Uint8Array(Math.min(lineBytesMax, Math.max(1024, 2 * (bytes + piece.length))));
+      larger.set(pending.subarray(0, bytes));
+      pending = larger;
+    }
+    pending.set(piece, bytes);
+    bytes += piece.length;
+  }
+
+  function take(last: Uint8Array): Uint8Array {
+    if (bytes === 0) return last;
+    keep(last);
+    const line = pending.subarray(0, bytes);
+    pending = new Uint8Array(0);
+    bytes = 0;
+    return line;
+  }
+
+  function decode(line: Uint8Array): DecodedLine | undefined {
+    const end = line[line.length - 1] === carriageReturn ? line.length - 1 : line.length;
+    let text: string;
+    try {
+      text = utf8.decode(line.subarray(0, end));
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error;
+      return { kind: 'malformed', reason: 'the line is not UTF-8' };
+    }
+    if (text.trim() === '') return undefined;
+    try {
+      const value: unknown = JSON.parse(text);
+      return cleanNesting(value, depthMax) ? { kind: 'json', value } : { kind: 'malformed', reason: `nested deeper than ${depthMax}` };
+    } catch (error) {
+      if (error instanceof SyntaxError) return { kind: 'malformed', reason: 'the line is not JSON' };
+      if (error instanceof RangeError) return { kind: 'malformed', reason: `nested deeper than ${depthMax}` };
+      throw error;
+    }
+  }
+
+  return {
+    push(chunk) {
+      const lines: DecodedLine[] = [];
+      let from = 0;
+      while (!dead) {
+        const at = chunk.indexOf(newline, from);
+        const length = bytes + (at === -1 ? chunk.length : at) - from;
+        if (length > lineBytesMax) {
+          dead = true;
+          pending = new Uint8Array(0);
+          lines.push({ kind: 'too_long' });
+          break;
+        }
+        if (at === -1) {
+          keep(chunk.subarray(from));
+          break;
+        }
+        const decoded = decode(take(chunk.subarray(from, at)));
+        if (decoded) lines.push(decoded);
+        from = at + 1;
+      }
+      return lines;
+    },
+  };
+}
+
+/** True when nothing is nested deeper than `depthMax`. Drops `__proto__` keys on the way, as unknown keys are. */
+function cleanNesting(value: unknown, depthMax: number): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  let level: object[] = [value];
+  for (let depth = 1; level.length > 0; depth++) {
+    if (depth > depthMax) return false;
+    const next: object[] = [];
+    for (const node of level) {
+      if (Object.hasOwn(node, '__proto__')) Reflect.deleteProperty(node, '__proto__');
+      for (const child of Object.values(node) as unknown[]) if (typeof child === 'object' && child !== null) next.push(child);
+    }
+    level = next;
+  }
+  return true;
+}

@@ -1,0 +1,123 @@
+import { z } from 'zod';
+import {
+  approvalMode,
+  outcome,
+  queuedInput,
+  queueMode,
+  recoveryMode,
+  runError,
+  thinkingLevel,
+  uiMethod,
+  uiRequest,
+  whenDetached,
+} from './events.js';
+import { contentBlock, role, usage } from './messages.js';
+
+/** What replies show: the shapes that several commands share. */
+export const runState = z.enum(['idle', 'running', 'aborting']);
+export type RunState = z.infer<typeof runState>;
+
+export const clientView = z.object({
+  client_id: z.string(),
+  name: z.string(),
+  version: z.string(),
+  kind: z.string(),
+  role: z.enum(['controller', 'observer']),
+  ui_capabilities: z.array(uiMethod),
+  session_id: z.string(),
+  subscribed: z.boolean(),
+});
+export type ClientView = z.infer<typeof clientView>;
+
+export const queueView = z.object({ inputs: z.array(queuedInput), paused: z.boolean() });
+
+export const partialMessage = z.object({
+  message_id: z.string(),
+  role,
+  run_id: z.string(),
+  turn_id: z.string(),
+  content: z.array(contentBlock),
+});
+export type PartialMessage = z.infer<typeof partialMessage>;
+
+export const runningTool = z.object({
+  tool_call_id: z.string(),
+  tool_name: z.string(),
+  args: z.record(z.string(), z.unknown()),
+  output_tail: z.string(),
+  offset: z.number(),
+});
+export type RunningTool = z.infer<typeof runningTool>;
+
+export const stateView = z.object({
+  run_state: runState,
+  run_id: z.string(),
+  session_id: z.string(),
+  steering_mode: queueMode,
+  follow_up_mode: queueMode,
+  pending_counts: z.object({ steer: z.number(), follow_up: z.number() }),
+  seq: z.number(),
+  title: z.string(),
+  cwd: z.string(),
+  model: z.string(),
+  thinking: thinkingLevel,
+  approval_mode: approvalMode,
+  when_detached: whenDetached,
+  recovery: recoveryMode,
+  archived: z.boolean(),
+  active_tools: z.array(z.string()).nullable(),
+  leaf_id: z.string().nullable(),
+  turn_id: z.string(),
+  queue: queueView,
+  requests: z.array(uiRequest),
+  partial: z.array(partialMessage),
+  tools: z.array(runningTool),
+  ui: z.object({
+    status: z.record(z.string(), z.string()),
+    widgets: z.record(z.string(), z.unknown()),
+    working: z.string(),
+    title: z.string(),
+  }),
+  usage: usage.nullable(),
+  context_left_percent: z.number().nullable(),
+  clients: z.array(clientView),
+  last_run: z.object({ run_id: z.string(), outcome, error: runError.nullable() }).nullable(),
+});
+export type StateView = z.infer<typeof stateView>;
+
+export const sessionRow = z.object({
+  session_id: z.string(),
+  title: z.string(),
+  cwd: z.string(),
+  model: z.string(),
+  run_state: runState,
+  updated_at: z.string(),
+  message_count: z.number(),
+  last_user_message: z.string(),
+  archived: z.boolean(),
+});
+export type SessionListRow = z.infer<typeof sessionRow>;
+
+export const runRow = z.object({
+  run_id: z.string(),
+  session_id: z.string(),
+  state: z.enum(['running', 'aborting', 'ended']),
+  outcome: outcome.nullable(),
+  error: runError.nullable(),
+  resumes: z.string().nullable(),
+  turns: z.number(),
+  started_at: z.string(),
+  ended_at: z.string().nullable(),
+  usage: usage.nullable(),
+});
+export type RunRow = z.infer<typeof runRow>;
+
+export const treeNode = z.object({ id: z.string(), parent_id: z.string().nullable(), role, snippet: z.string() });
+
+export const searchHit = z.object({
+  session_id: z.string(),
+  message_id: z.string(),
+  role,
+  snippet: z.string(),
+  created_at: z.string(),
+});

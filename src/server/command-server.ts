@@ -1,0 +1,144 @@
+import type { Socket } from 'node:net';
+import { commands, type CommandType } from '../protocol/commands.js';
+import { commandEnvelope, supportedVersions } from '../protocol/envelope.js';
+import { refusal, type Refusal } from '../protocol/errors.js';
+import { limits } from '../protocol/limits.js';
+import type { DecodedLine } from '../protocol/ndjson.js';
+import type { Client, Clients } from './clients.js';
+import { openConnection, type Connection } from './connection.js';
+import type { Answer, Handlers, Later } from './handler.js';
+import { toPayloadRefusal } from './payload.js';
+
+interface Deps {
+  handlers: Handlers;
+  clients: Clients;
+  newClientId(): string;
+  seq(): number;
+  onBug(error: unknown): never;
+}
+
+const observerCommands = new Set<string>(Object.entries(commands).flatMap(([type, row]) => (row.role === 'observer' ? [type] : [])));
+
+/** Reads commands, answers each once: in order, but for those that wait. */
+export function createCommandServer({ handlers, clients, newClientId, seq, onBug }: Deps) {
+  const connections = new Set<Connection>();
+
+  function accept(socket: Socket): void {
+    const client = clients.add(newClientId());
+    let waiting = 0;
+    let peerEnded = false;
+
+    const connection = openConnection(socket, {
+      onLine: (line) => answerLine(line),
+      onDrain: () => undefined,
+      onEnd() {
+        peerEnded = true;
+        closeWhenAnswered();
+      },
+      onClose() {
+        connections.delete(connection);
+        clients.remove(client);
+      },
+    });
+    connections.add(connection);
+
+    /** A half-closed peer still gets its replies. */
+    function closeWhenAnswered(): void {
+      if (peerEnded && waiting === 0) connection.close();
+    }
+
+    function send(id: string, answer: Answer): void {
+      connection.write(encodeAnswer(id, answer, seq()));
+    }
+
+    function answerLine(line: DecodedLine): void {
+      if (line.kind === 'too_long') {
+        const why = refusal('invalid_command', `a line may have ${limits.lineBytesMax} bytes at most`, { line_bytes_max: limits.lineBytesMax });
+        connection.close(encodeAnswer('', { ok: false, refusal: why }, seq()));
+        return;
+      }
+      const read = readCommand(line);
+      if ('refusal' in read) return send(read.id, { ok: false, refusal: read.refusal });
+      const answer = runHandler(read, client);
+      if (!('later' in answer)) return send(read.id, answer);
+      if (waiting >= limits.pipelinedWaitingMax) {
+        return send(read.id, { ok: false, refusal: refusal('overloaded', `${limits.pipelinedWaitingMax} commands wait on this connection already`) });
+      }
+      waiting++;
+      answer.later(connection.gone).then(
+        (settled) => {
+          waiting--;
+          if (settled) send(read.id, settled);
+          closeWhenAnswered();
+        },
+        (error: unknown) => onBug(error),
+      );
+    }
+
+    function runHandler({ type, payload }: ReadCommand, from: Client): Answer | Later {
+      if (from.role === 'observer' && !observerCommands.has(type)) {
+        return { ok: false, refusal: refusal('command_rejected', 'read_only_client', {}, 'this connection said hello as an observer') };
+      }
+      const parsed = commands[type].payload.safeParse(payload);
+      if (!parsed.success) return { ok: false, refusal: toPayloadRefusal(parsed.error) };
+      // The table pairs each type with its payload; TypeScript cannot follow the pair through a variable.
+      const handler = handlers[type] as (payload: unknown, client: Client) => Answer | Later;
+      return handler(parsed.data, from);
+    }
+  }
+
+  return {
+    accept,
+    count: (): number => connections.size,
+    close(): void {
+      for (const connection of connections) connection.close();
+    },
+  };
+}
+export type CommandServer = ReturnType<typeof createCommandServer>;
+
+interface ReadCommand {
+  id: string;
+  type: CommandType;
+  payload: Record<string, unknown>;
+}
+
+/** The envelope of a command, before its payload is looked at. What cannot be decoded has no id to answer to. */
+export function readCommand(line: DecodedLine): ReadCommand | { id: string; refusal: Refusal } {
+  const read = readEnvelope(line);
+  if ('refusal' in read) return read;
+  if (!Object.hasOwn(commands, read.type)) {
+    return { id: read.id, refusal: refusal('invalid_command', `there is no command ${JSON.stringify(read.type)}`, { field: 'type' }) };
+  }
+  return { ...read, type: read.type as CommandType };
+}
+
+export function readEnvelope(line: DecodedLine): { id: string; type: string; payload: Record<string, unknown> } | { id: string; refusal: Refusal } {
+  if (line.kind !== 'json') return { id: '', refusal: refusal('invalid_command', line.kind === 'malformed' ? line.reason : 'the line is too long') };
+  const parsed = commandEnvelope.safeParse(line.value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = issue?.path.join('.') ?? '';
+    return { id: idOf(line.value), refusal: refusal('invalid_command', `${field || 'the line'}: ${issue?.message ?? 'is not a command'}`, { field }) };
+  }
+  const { v, id, type, payload } = parsed.data;
+  if (v !== undefined && v !== '1' && v !== 1) {
+    const message = `version ${JSON.stringify(v)} is not spoken here; the supported ones are ${supportedVersions.join(', ')}`;
+    return { id, refusal: refusal('unsupported_version', message, { supported: supportedVersions }) };
+  }
+  return { id, type, payload: payload ?? {} };
+}
+
+function idOf(value: unknown): string {
+  const id = typeof value === 'object' && value !== null ? (value as { id?: unknown }).id : undefined;
+  return typeof id === 'string' && id.length <= limits.envelopeIdCharsMax ? id : '';
+}
+
+export function encodeAnswer(id: string, answer: Answer, seq: number): string {
+  if (!answer.ok) return `${JSON.stringify({ v: '1', id, type: 'error', ok: false, payload: {}, error: answer.refusal })}\n`;
+  const line = JSON.stringify({ v: '1', id, type: answer.type, ok: true, seq: answer.seq ?? seq, payload: answer.payload });
+  if (line.length * 3 >= limits.lineBytesMax && Buffer.byteLength(line) >= limits.lineBytesMax) {
+    return encodeAnswer(id, { ok: false, refusal: refusal('overloaded', 'the answer does not fit a line; ask for less with limit') }, seq);
+  }
+  return `${line}\n`;
+}

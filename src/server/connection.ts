@@ -1,0 +1,109 @@
+import type { Socket } from 'node:net';
+import { limits } from '../protocol/limits.js';
+import { createLineDecoder, type DecodedLine } from '../protocol/ndjson.js';
+
+export interface Connection {
+  readonly socket: Socket;
+  /** Fires when the peer is gone for good. */
+  readonly gone: AbortSignal;
+  isOpen(): boolean;
+  /** False when the peer reads too slowly: wait for `onDrain`. */
+  canWrite(): boolean;
+  write(line: string | Buffer): void;
+  /** Writes a last line, if there is one, and lets go of the socket within a bounded time. */
+  close(lastLine?: string): void;
+}
+
+interface Events {
+  /** A line came. Not called while the peer does not read what it is sent. */
+  onLine(line: DecodedLine): void;
+  onDrain(): void;
+  /** The peer will send nothing more; it may still read. */
+  onEnd(): void;
+  onClose(): void;
+}
+
+/** How long lines of one peer are handled before others get their turn. */
+const turnMs = 5;
+
+/** One peer: bounded lines in, backpressure out. Nothing here knows what the lines mean. */
+export function openConnection(socket: Socket, events: Events): Connection {
+  const decoder = createLineDecoder(limits.lineBytesMax, limits.lineDepthMax);
+  const gone = new AbortController();
+  let waiting: DecodedLine[] = [];
+  let ended = false;
+  let scheduled = false;
+  let closing = false;
+
+  function canWrite(): boolean {
+    return !socket.destroyed && !socket.writableNeedDrain;
+  }
+
+  function handleLines(): void {
+    scheduled = false;
+    const until = performance.now() + turnMs;
+    let handled = 0;
+    while (handled < waiting.length && canWrite() && !closing) {
+      const line = waiting[handled++];
+      if (line) events.onLine(line);
+      if (handled < waiting.length && performance.now() > until) {
+        schedule();
+        break;
+      }
+    }
+    waiting = handled === waiting.length ? [] : waiting.slice(handled);
+    // What a peer sends is read only as fast as it is answered and the answers are read.
+    if (waiting.length > 0) socket.pause();
+    else if (ended) events.onEnd();
+    else socket.resume();
+  }
+
+  function schedule(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(handleLines);
+  }
+
+  socket.on('data', (chunk) => {
+    if (closing) return;
+    const lines = decoder.push(chunk);
+    if (waiting.length > 0) waiting.push(...lines);
+    else waiting = lines;
+    if (!scheduled) handleLines();
+  });
+  socket.on('end', () => {
+    ended = true;
+    if (waiting.length === 0) events.onEnd();
+  });
+  socket.on('drain', () => {
+    events.onDrain();
+    if (waiting.length > 0) schedule();
+  });
+  // A peer that vanished: 'close' follows, and that is where it is handled.
+  socket.on('error', () => socket.destroy());
+  socket.on('close', () => {
+    waiting = [];
+    gone.abort();
+    events.onClose();
+  });
+
+  return {
+    socket,
+    gone: gone.signal,
+    isOpen: () => !socket.destroyed && !closing,
+    canWrite,
+    write(line) {
+      if (!socket.destroyed && socket.writable) socket.write(line);
+    },
+    close(lastLine) {
+      if (closing) return;
+      closing = true;
+      waiting = [];
+      if (lastLine === undefined) socket.end();
+      else socket.end(lastLine);
+      // Unread input would keep the socket half open.
+      socket.resume();
+      setTimeout(() => socket.destroy(), limits.goodbyeMs).unref();
+    },
+  };
+}

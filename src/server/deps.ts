@@ -1,0 +1,47 @@
+import type { SessionState } from '../core/session.js';
+import type { Engine } from '../engine/engine.js';
+import type { SettingsChange } from '../core/settings.js';
+import type { Client, Clients } from './clients.js';
+import type { ViewState } from './state-view.js';
+
+/** What every handler may use. */
+export interface ServerDeps {
+  engine: Engine;
+  clients: Clients;
+  viewState: ViewState;
+  newId(prefix: 'ses' | 'inp' | 'cli'): string;
+  /** What a new session gets that names nothing. */
+  sessionDefaults(): SessionDefaults;
+  daemon: DaemonFacts;
+}
+
+export type SessionDefaults = SettingsChange & { cwd: string; model: string };
+
+export interface DaemonFacts {
+  version: string;
+  startedAt: string;
+  socketPath: string;
+  stateDir: string;
+  configDir: string;
+  logFile: string;
+  logId: string;
+  isDraining(): boolean;
+  startDraining(): void;
+  /** Begins an orderly stop; resolves when what ran is settled. */
+  shutdown(): Promise<void>;
+}
+
+/** The session a command means: the one it names, else the connection's, else the daemon's active one. */
+export function sessionIdFor({ engine }: ServerDeps, named: string | undefined, client: Client): string | undefined {
+  if (named !== undefined) return named;
+  if (client.sessionId !== '') return client.sessionId;
+  const active = engine.store.meta.get('active_session');
+  return active !== undefined && engine.store.sessions.exists(active) ? active : undefined;
+}
+
+/** The state of the session a command means; undefined when there is none, or it is being deleted. */
+export function stateFor(deps: ServerDeps, named: string | undefined, client: Client): SessionState | undefined {
+  const id = sessionIdFor(deps, named, client);
+  const state = id === undefined ? undefined : deps.engine.store.load(id);
+  return state?.deleting ? undefined : state;
+}

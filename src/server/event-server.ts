@@ -1,0 +1,134 @@
+import type { Socket } from 'node:net';
+import type { Engine } from '../engine/engine.js';
+import { subscribe } from '../protocol/commands.js';
+import { encodeLive } from '../protocol/encode.js';
+import { refusal, type Refusal } from '../protocol/errors.js';
+import type { EventPayload } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
+import type { DecodedLine } from '../protocol/ndjson.js';
+import type { Clients } from './clients.js';
+import { encodeAnswer, readEnvelope } from './command-server.js';
+import { openConnection, type Connection } from './connection.js';
+import { createEndedTexts } from './ended-texts.js';
+import { toPayloadRefusal } from './payload.js';
+import { createSubscription, type Subscription, type SubscriptionStart } from './subscription.js';
+
+interface Deps {
+  engine: Engine;
+  clients: Clients;
+  logId: string;
+  now(): number;
+}
+
+type GoodbyeReason = EventPayload<'goodbye'>['reason'];
+
+/** Writes events to whoever listens; each connection has one subscription at a time. */
+export function createEventServer({ engine, clients, logId, now }: Deps) {
+  const { log, runs, sessions } = engine.store;
+  const connections = new Map<Connection, { subscription: Subscription | undefined; clientId: string | undefined }>();
+  const bySession = new Map<string, Set<Subscription>>();
+  const endedTexts = createEndedTexts(engine);
+
+  engine.wakes.listen((sessionId) => {
+    for (const subscription of bySession.get(sessionId) ?? []) subscription.pump();
+    for (const subscription of bySession.get('*') ?? []) subscription.pump();
+    endedTexts.forget();
+  });
+
+  function goodbye(connection: Connection, reason: GoodbyeReason): void {
+    stopSubscription(connection);
+    connection.close(`${encodeLive({ type: 'goodbye', payload: { reason } }, 0, new Date(now()).toISOString())}\n`);
+  }
+
+  function stopSubscription(connection: Connection): void {
+    const state = connections.get(connection);
+    const { subscription } = state ?? {};
+    if (!state || !subscription) return;
+    subscription.stop();
+    state.subscription = undefined;
+    const others = bySession.get(subscription.sessionId);
+    others?.delete(subscription);
+    if (others?.size === 0) bySession.delete(subscription.sessionId);
+    if (state.clientId !== undefined) clients.watch(state.clientId, connection, undefined);
+  }
+
+  function begin(connection: Connection, start: SubscriptionStart, clientId: string | undefined): void {
+    const state = connections.get(connection);
+    if (!state) return;
+    const subscription = createSubscription(connection, start, {
+      engine,
+      endedTexts,
+      onStalled: () => goodbye(connection, 'stalled'),
+      onSessionDeleted: () => goodbye(connection, 'session_deleted'),
+    });
+    state.subscription = subscription;
+    state.clientId = clientId;
+    const others = bySession.get(start.sessionId) ?? new Set();
+    bySession.set(start.sessionId, others.add(subscription));
+    if (clientId !== undefined && start.live) clients.watch(clientId, connection, start.sessionId);
+    subscription.pump();
+  }
+
+  function cursorProblem(after: number | undefined, givenLogId: string | undefined): Refusal | undefined {
+    const details = { seq: log.head(), log_id: logId };
+    if (givenLogId !== undefined && givenLogId !== logId) return refusal('cursor_expired', 'the cursor is of another store; attach again', details);
+    if (after === undefined) return undefined;
+    if (after > log.head()) return refusal('cursor_expired', 'the cursor is past the end of the log; attach again', details);
+    return after < log.floor() ? refusal('cursor_expired', 'events after this cursor have been pruned; attach again', details) : undefined;
+  }
+
+  function answerLine(connection: Connection, line: DecodedLine): void {
+    const refuse = (id: string, why: Refusal): void => connection.write(encodeAnswer(id, { ok: false, refusal: why }, log.head()));
+    if (line.kind === 'too_long') return goodbye(connection, 'line_too_long');
+    const read = readEnvelope(line);
+    if ('refusal' in read) return refuse(read.id, read.refusal);
+    if (read.type !== 'subscribe') {
+      return refuse(read.id, refusal('invalid_command', 'this socket takes subscribe only; commands go to the other one', { field: 'type' }));
+    }
+    const parsed = subscribe.payload.safeParse(read.payload);
+    if (!parsed.success) return refuse(read.id, toPayloadRefusal(parsed.error));
+    const { session_id: sessionId, after, log_id, live, client_id } = parsed.data;
+    if (sessionId !== '*' && !sessions.exists(sessionId)) {
+      return refuse(read.id, refusal('session_not_found', `there is no session ${sessionId}`, { field: 'session_id' }));
+    }
+    const problem = cursorProblem(after, log_id);
+    if (problem) return refuse(read.id, problem);
+    stopSubscription(connection);
+    const head = log.head();
+    const payload = { seq: log.lastSeqOf(sessionId), resumed: after !== undefined, log_id: logId, session_id: sessionId };
+    connection.write(encodeAnswer(read.id, { ok: true, type: 'subscribed', payload }, head));
+    begin(connection, { sessionId, after: after ?? head, liveFrom: head, live, prelude: undefined }, client_id);
+  }
+
+  return {
+    accept(socket: Socket): void {
+      const acceptedAt = log.head();
+      const connection = openConnection(socket, {
+        onLine(line) {
+          clearTimeout(silence);
+          answerLine(connection, line);
+        },
+        onDrain: () => connections.get(connection)?.subscription?.pump(),
+        // A peer that only stopped writing still reads.
+        onEnd: () => undefined,
+        onClose() {
+          clearTimeout(silence);
+          stopSubscription(connection);
+          connections.delete(connection);
+        },
+      });
+      connections.set(connection, { subscription: undefined, clientId: undefined });
+      // Whoever says nothing is a client of the first protocol: it hears of everything, and of what is going on first.
+      const silence = setTimeout(() => {
+        const prelude = { runIds: runs.recent(now() - limits.v1EndedRunMs), upTo: acceptedAt };
+        const start = { sessionId: '*', after: acceptedAt, liveFrom: 0, live: true, prelude };
+        if (connection.isOpen()) begin(connection, start, undefined);
+      }, limits.v1SilenceMs);
+    },
+    count: (): number => connections.size,
+    close(): void {
+      for (const connection of connections.keys()) goodbye(connection, 'shutting_down');
+    },
+  };
+}
+export type EventServer = ReturnType<typeof createEventServer>;

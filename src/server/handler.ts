@@ -1,0 +1,42 @@
+import type { CommandPayload, CommandType, ReplyPayload } from '../protocol/commands.js';
+import { refusal, type ErrorCode, type Refusal, type RejectionWord } from '../protocol/errors.js';
+import type { Outcome } from '../engine/commit.js';
+import type { Client } from './clients.js';
+
+/** What a handler answers: a reply that is true at `seq`, or a refusal. */
+export type Answer = { ok: true; type: string; payload: object; seq?: number } | { ok: false; refusal: Refusal };
+
+/** The answer of a waiting command: it comes later and blocks nobody. Undefined when the caller is gone. */
+export interface Later {
+  later(gone: AbortSignal): Promise<Answer | undefined>;
+}
+
+/** Synchronous by type: a handler commits and answers, or says how the answer is waited for. */
+export type Handler<T extends CommandType> = (payload: CommandPayload<T>, client: Client) => Answer | Later;
+export type Handlers = { [T in CommandType]: Handler<T> };
+
+export function reply<T extends CommandType>(type: string, payload: ReplyPayload<T>, seq?: number): Answer {
+  return { ok: true, type, payload, ...(seq === undefined ? {} : { seq }) };
+}
+
+export function refused(why: Refusal): Answer {
+  return { ok: false, refusal: why };
+}
+
+export function refusedWith(code: ErrorCode, message: string, details: Record<string, unknown> = {}): Answer {
+  return refused(refusal(code, message, details));
+}
+
+export function rejected(word: RejectionWord, cause?: string): Answer {
+  return refused(refusal('command_rejected', word, {}, cause));
+}
+
+export function sessionNotFound(sessionId: string | undefined): Answer {
+  const message = sessionId === undefined ? 'there is no session yet; make one with new_session' : `there is no session ${sessionId}`;
+  return refusedWith('session_not_found', message, { field: 'session_id' });
+}
+
+/** `accepted`, as everything that changes something answers. */
+export function accepted<T extends CommandType>(outcome: Outcome<unknown>, payload: ReplyPayload<T>): Answer {
+  return outcome.ok ? { ok: true, type: 'accepted', payload, seq: outcome.seq } : refused(outcome.refusal);
+}

@@ -1,0 +1,22 @@
+import type { ServerDeps } from './deps.js';
+import type { Handlers } from './handler.js';
+import { createAskingHandlers } from './handlers/asking.js';
+import { createConnectionHandlers } from './handlers/connection.js';
+import { createDaemonHandlers } from './handlers/daemon.js';
+import { createInputHandlers } from './handlers/inputs.js';
+import { createQueueHandlers } from './handlers/queue.js';
+import { createReadingHandlers } from './handlers/reading.js';
+import { createSessionHandlers } from './handlers/sessions.js';
+
+/** A handler for every row of the command table; a missing one does not compile. */
+export function createHandlers(deps: ServerDeps): Handlers {
+  return {
+    ...createConnectionHandlers(deps),
+    ...createInputHandlers(deps),
+    ...createQueueHandlers(deps),
+    ...createReadingHandlers(deps),
+    ...createSessionHandlers(deps),
+    ...createAskingHandlers(deps),
+    ...createDaemonHandlers(deps),
+  };
+}

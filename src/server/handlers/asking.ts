@@ -1,0 +1,29 @@
+import { answerRequest } from '../../core/requests.js';
+import { limits } from '../../protocol/limits.js';
+import type { UiRequest } from '../../protocol/events.js';
+import type { ServerDeps } from '../deps.js';
+import { accepted, rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
+
+export function createAskingHandlers({ engine }: ServerDeps): Pick<Handlers, 'ui_response' | 'list_ui_requests'> {
+  const { store, commit } = engine;
+  return {
+    ui_response({ request_id, result, error, cancelled }, client) {
+      const sessionId = store.requests.sessionOf(request_id);
+      if (sessionId === undefined) return rejected('already_resolved', `there is no open request ${request_id}`);
+      const by = client.saidHello ? `${client.name} (${client.id})` : client.id;
+      const outcome = commit.decide(sessionId, (state) => answerRequest(state, request_id, { by, result, error: error ?? null, cancelled }));
+      return accepted<'ui_response'>(outcome, { command: 'ui_response', session_id: sessionId, request_id });
+    },
+    list_ui_requests({ session_id }) {
+      if (session_id !== undefined && !store.sessions.exists(session_id)) return sessionNotFound(session_id);
+      const open = session_id === undefined ? store.requests.allOpen() : store.requests.open(session_id);
+      return reply<'list_ui_requests'>('requests', { requests: fitting(open) });
+    },
+  };
+}
+
+/** As many as fit a line. */
+function fitting(requests: UiRequest[]): UiRequest[] {
+  let bytes = 0;
+  return requests.filter((request) => (bytes += JSON.stringify(request).length * 3) <= limits.pageBytesMax);
+}

@@ -1,0 +1,50 @@
+import { limits } from '../../protocol/limits.js';
+import type { ServerDeps } from '../deps.js';
+import { reply, sessionNotFound, type Handlers } from '../handler.js';
+import { readMessages } from './reading.js';
+
+/** What a client should know of the bounds, in the wire's spelling. */
+const toldLimits = {
+  line_bytes_max: limits.lineBytesMax,
+  message_inline_bytes_max: limits.messageInlineBytesMax,
+  queued_inputs_max: limits.queuedInputsMax,
+  queued_text_bytes_max: limits.queuedTextBytesMax,
+  page_rows_max: limits.pageRowsMax,
+  stalled_reader_ms: limits.stalledReaderMs,
+};
+
+export function createConnectionHandlers(deps: ServerDeps): Pick<Handlers, 'ping' | 'hello' | 'attach' | 'detach' | 'list_clients'> {
+  const { engine, clients, viewState, daemon } = deps;
+  return {
+    ping: () => reply<'ping'>('pong', { message: 'pong' }),
+    hello(payload, client) {
+      client.saidHello = true;
+      client.name = payload.client.name;
+      client.version = payload.client.version;
+      client.kind = payload.client.kind;
+      client.role = payload.role;
+      client.uiCapabilities = payload.ui_capabilities;
+      return reply<'hello'>('hello', {
+        server: { name: 'berth', version: daemon.version },
+        protocol: '1',
+        client_id: client.id,
+        log_id: daemon.logId,
+        capabilities: ['subscribe', 'attach', 'input_id', 'resume_run', 'ui_request', 'search'],
+        limits: toldLimits,
+      });
+    },
+    attach(payload, client) {
+      const state = engine.store.load(payload.session_id);
+      if (!state || state.deleting) return sessionNotFound(payload.session_id);
+      clients.attach(client, state.id);
+      const page = readMessages(engine, state, { leafId: state.leafId, limit: payload.limit ?? limits.pageRowsDefault });
+      return reply<'attach'>('attached', { ...page, log_id: daemon.logId, state: viewState(state) });
+    },
+    detach(_payload, client) {
+      const { sessionId } = client;
+      clients.attach(client, '');
+      return reply<'detach'>('accepted', { command: 'detach', session_id: sessionId });
+    },
+    list_clients: () => reply<'list_clients'>('clients', { clients: clients.all() }),
+  };
+}

@@ -1,0 +1,64 @@
+import { until } from '../../engine/wakes.js';
+import { stateFor, type ServerDeps } from '../deps.js';
+import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
+
+type DaemonCommands = 'list_models' | 'list_tools' | 'get_daemon' | 'drain' | 'shutdown' | 'compact_session' | 'extension_command';
+
+export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCommands> {
+  const { engine, clients, daemon, sessionDefaults } = deps;
+  const { store } = engine;
+  return {
+    list_models: () => reply<'list_models'>('models', { models: engine.providers.list(), default: sessionDefaults().model }),
+    list_tools(payload, client) {
+      const state = stateFor(deps, payload.session_id, client);
+      if (!state && payload.session_id !== undefined) return sessionNotFound(payload.session_id);
+      const active = state?.activeTools ?? null;
+      const tools = [...engine.tools.values()].map(({ name, description }) => ({
+        name,
+        description,
+        active: active === null || active.includes(name),
+      }));
+      return reply<'list_tools'>('tools', { tools });
+    },
+    get_daemon: () =>
+      reply<'get_daemon'>('daemon', {
+        version: daemon.version,
+        pid: process.pid,
+        started_at: daemon.startedAt,
+        socket: daemon.socketPath,
+        state_dir: daemon.stateDir,
+        config_dir: daemon.configDir,
+        log_file: daemon.logFile,
+        log_id: daemon.logId,
+        model: sessionDefaults().model,
+        sessions: store.sessions.count(),
+        runs: store.runs.allActive().length,
+        clients: clients.count(),
+        draining: daemon.isDraining(),
+      }),
+    drain() {
+      daemon.startDraining();
+      return {
+        async later(gone) {
+          for (;;) {
+            const [next] = store.runs.allActive();
+            if (!next) return reply<'drain'>('accepted', { command: 'drain' });
+            const over = () => (store.runs.active(next.sessionId)?.id === next.runId ? undefined : true);
+            if ((await until(engine.wakes, next.sessionId, gone, over)) === undefined) return undefined;
+          }
+        },
+      };
+    },
+    shutdown: () => ({
+      async later() {
+        await daemon.shutdown();
+        return reply<'shutdown'>('accepted', { command: 'shutdown' });
+      },
+    }),
+    compact_session(payload, client) {
+      if (!stateFor(deps, payload.session_id, client)) return sessionNotFound(payload.session_id);
+      return rejected('nothing_to_compact');
+    },
+    extension_command: ({ name }) => rejected('extension_command_not_found', `there is no extension command ${JSON.stringify(name)}`),
+  };
+}

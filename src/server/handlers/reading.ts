@@ -1,0 +1,104 @@
+import type { SessionState } from '../../core/session.js';
+import type { Engine } from '../../engine/engine.js';
+import { limits } from '../../protocol/limits.js';
+import type { Message } from '../../protocol/messages.js';
+import type { PageRequest } from '../../store/entry-rows.js';
+import { stateFor, type ServerDeps } from '../deps.js';
+import { refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { isInTree } from '../tree.js';
+
+interface MessagesView {
+  session_id: string;
+  messages: Message[];
+  leaf_id: string | null;
+  seq: number;
+  has_more: boolean;
+}
+
+export function readMessages({ store }: Engine, state: SessionState, request: PageRequest): MessagesView {
+  const { messages, hasMore } = store.entries.page(request);
+  return { session_id: state.id, messages, leaf_id: request.leafId, seq: store.log.head(), has_more: hasMore };
+}
+
+function notOnPath(field: string, id: string): Answer {
+  return refusedWith('invalid_payload', `${field}: ${id} is not a message on the path to the leaf`, { field });
+}
+
+/** The longest part that ends with a whole character. */
+function wholeCharacters(data: Buffer): number {
+  let end = data.length;
+  for (let back = 1; back <= Math.min(4, data.length); back++) {
+    const byte = data[data.length - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte >= 0xc0) {
+      const needs = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+      if (needs > back) end = data.length - back;
+      break;
+    }
+  }
+  return end;
+}
+
+export function createReadingHandlers(
+  deps: ServerDeps,
+): Pick<Handlers, 'get_state' | 'get_messages' | 'get_tree' | 'search_messages' | 'get_artifact' | 'list_runs'> {
+  const { engine, viewState } = deps;
+  const { store } = engine;
+  return {
+    get_state(payload, client) {
+      const state = stateFor(deps, payload.session_id, client);
+      if (!state && payload.session_id !== undefined) return sessionNotFound(payload.session_id);
+      return reply<'get_state'>('state', viewState(state));
+    },
+    get_messages(payload, client) {
+      const state = stateFor(deps, payload.session_id, client);
+      if (!state) {
+        if (payload.session_id !== undefined) return sessionNotFound(payload.session_id);
+        return reply<'get_messages'>('messages', { session_id: '', messages: [], leaf_id: null, seq: store.log.head(), has_more: false });
+      }
+      const { leaf_id, before, after, limit } = payload;
+      if (leaf_id !== undefined && !isInTree(engine, state.id, leaf_id)) return rejected('leaf_not_found');
+      if (before !== undefined && after !== undefined) {
+        return refusedWith('invalid_payload', 'after: before and after exclude each other', { field: 'after' });
+      }
+      const leafId = leaf_id ?? state.leafId;
+      if (before !== undefined && !isInTree(engine, state.id, before)) return notOnPath('before', before);
+      if (after !== undefined && !store.entries.isOnPath(leafId, after)) return notOnPath('after', after);
+      const range = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+      return reply<'get_messages'>('messages', readMessages(engine, state, { leafId, limit: limit ?? limits.pageRowsMax, ...range }));
+    },
+    get_tree(payload, client) {
+      const state = stateFor(deps, payload.session_id, client);
+      if (!state) return sessionNotFound(payload.session_id);
+      const { nodes, hasMore } = store.reading.tree(state.id, store.sessions.baseOf(state.id));
+      return reply<'get_tree'>('tree', { session_id: state.id, nodes, leaf_id: state.leafId, has_more: hasMore });
+    },
+    search_messages(payload) {
+      if (payload.session_id !== undefined && !store.sessions.exists(payload.session_id)) return sessionNotFound(payload.session_id);
+      const { hits, hasMore } = store.reading.search(payload.query, payload.session_id, payload.limit ?? limits.pageRowsDefault);
+      return reply<'search_messages'>('messages', { messages: hits, has_more: hasMore });
+    },
+    get_artifact({ artifact_id, offset, limit }) {
+      const piece = store.artifacts.read(artifact_id, offset, limit);
+      if (!piece) return refusedWith('invalid_payload', `artifact_id: there is no artifact ${artifact_id}`, { field: 'artifact_id' });
+      const end = wholeCharacters(piece.data);
+      const next = offset + end;
+      return reply<'get_artifact'>('artifact', {
+        artifact_id,
+        mime_type: piece.mimeType,
+        offset,
+        data: piece.data.toString('utf8', 0, end),
+        next_offset: next,
+        total_bytes: piece.totalBytes,
+        has_more: next < piece.totalBytes,
+      });
+    },
+    list_runs(payload, client) {
+      const state = stateFor(deps, payload.session_id, client);
+      if (!state) return sessionNotFound(payload.session_id);
+      if (payload.before !== undefined && store.runs.find(payload.before)?.session_id !== state.id) return rejected('run_not_found');
+      const { runs, hasMore } = store.runs.page(state.id, payload.before, payload.limit ?? limits.pageRowsDefault);
+      return reply<'list_runs'>('runs', { runs, has_more: hasMore });
+    },
+  };
+}

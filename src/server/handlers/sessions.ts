@@ -1,0 +1,151 @@
+import { isAbsolute } from 'node:path';
+import { changeSettings, createSession, deleteSession, setLeaf, type SettingsChange } from '../../core/settings.js';
+import type { Decision } from '../../core/decision.js';
+import { limits } from '../../protocol/limits.js';
+import type { Client } from '../clients.js';
+import { stateFor, type ServerDeps } from '../deps.js';
+import { accepted, refused, refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { isInTree } from '../tree.js';
+
+type SessionCommands =
+  | 'new_session'
+  | 'switch_session'
+  | 'branch_session'
+  | 'set_leaf'
+  | 'list_sessions'
+  | 'update_session'
+  | 'archive_session'
+  | 'delete_session'
+  | 'set_active_tools'
+  | 'set_steering_mode'
+  | 'set_follow_up_mode'
+  | 'set_model';
+
+export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionCommands> {
+  const { engine, clients, newId, sessionDefaults } = deps;
+  const { store, commit } = engine;
+
+  /** Old clients open a connection for each command: theirs is the daemon's active session. Ours never disturbs them. */
+  function movesActive(client: Client): boolean {
+    return !client.saidHello;
+  }
+
+  function activated(decision: Decision, client: Client, sessionId: string): Decision {
+    return decision.ok && movesActive(client) ? { ...decision, activate: sessionId } : decision;
+  }
+
+  function change(named: string | undefined, client: Client, what: SettingsChange, answer: (sessionId: string) => object): Answer {
+    const state = stateFor(deps, named, client);
+    if (!state) return sessionNotFound(named);
+    const outcome = commit.decide(state.id, (now) => changeSettings(now, what));
+    return outcome.ok ? { ok: true, type: 'accepted', payload: answer(state.id), seq: outcome.seq } : refused(outcome.refusal);
+  }
+
+  function unknownProvider(model: string | undefined): Answer | undefined {
+    if (model === undefined || engine.providers.find(model)) return undefined;
+    return refusedWith('invalid_payload', `model: there is no provider ${model.split('/')[0] ?? ''}; list_models tells which there are`, { field: 'model' });
+  }
+
+  return {
+    new_session(payload, client) {
+      if (payload.cwd !== undefined && !isAbsolute(payload.cwd)) {
+        return refusedWith('invalid_payload', 'cwd: must be an absolute path', { field: 'cwd' });
+      }
+      const wrong = unknownProvider(payload.model);
+      if (wrong) return wrong;
+      const id = newId('ses');
+      const defaults = sessionDefaults();
+      const fields = {
+        ...defaults,
+        title: payload.title ?? '',
+        cwd: payload.cwd ?? defaults.cwd,
+        model: payload.model ?? defaults.model,
+      };
+      const outcome = commit.create(id, () => activated(createSession(id, fields), client, id));
+      if (!outcome.ok) return refused(outcome.refusal);
+      clients.attach(client, id);
+      return reply<'new_session'>('session', { session_id: id, active: movesActive(client) }, outcome.seq);
+    },
+    switch_session({ session_id: id }, client) {
+      const outcome = commit.decide(id, (state) => activated(changeSettings(state, {}), client, id));
+      if (!outcome.ok) return refused(outcome.refusal);
+      clients.attach(client, id);
+      return reply<'switch_session'>('session', { session_id: id, active: movesActive(client) }, outcome.seq);
+    },
+    branch_session({ session_id: parentId, leaf_id }, client) {
+      const parent = store.load(parentId);
+      if (!parent || parent.deleting) return sessionNotFound(parentId);
+      if (leaf_id !== undefined && !isInTree(engine, parentId, leaf_id)) return rejected('leaf_not_found');
+      const id = newId('ses');
+      const fields = {
+        title: parent.title === '' ? '' : `${parent.title} (branch)`.slice(0, limits.titleCharsMax).toWellFormed(),
+        cwd: parent.cwd,
+        model: parent.model,
+        thinking: parent.thinking,
+        steering_mode: parent.steeringMode,
+        follow_up_mode: parent.followUpMode,
+        approval_mode: parent.approvalMode,
+        when_detached: parent.whenDetached,
+        recovery: parent.recovery,
+        active_tools: parent.activeTools,
+        parent_id: parentId,
+        leaf_id: leaf_id ?? parent.leafId,
+      };
+      const outcome = commit.create(id, () => activated(createSession(id, fields), client, id));
+      if (!outcome.ok) return refused(outcome.refusal);
+      clients.attach(client, id);
+      return reply<'branch_session'>('session', { session_id: id, parent_id: parentId, active: movesActive(client) }, outcome.seq);
+    },
+    set_leaf({ leaf_id, session_id }, client) {
+      const state = stateFor(deps, session_id, client);
+      if (!state) return sessionNotFound(session_id);
+      if (!isInTree(engine, state.id, leaf_id)) return rejected('leaf_not_found');
+      const outcome = commit.decide(state.id, (now) => setLeaf(now, leaf_id));
+      return outcome.ok ? reply<'set_leaf'>('leaf', { session_id: state.id, leaf_id }, outcome.seq) : refused(outcome.refusal);
+    },
+    list_sessions({ cwd, query, archived, cursor, limit }) {
+      const { sessions, cursor: next } = store.sessions.list({ cwd, query, archived, cursor, limit: limit ?? limits.pageRowsDefault });
+      const active = store.meta.get('active_session') ?? '';
+      return reply<'list_sessions'>('sessions', {
+        sessions,
+        has_more: next !== null,
+        cursor: next,
+        active: store.sessions.exists(active) ? active : '',
+      });
+    },
+    update_session(payload, client) {
+      const wrong = unknownProvider(payload.model);
+      if (wrong) return wrong;
+      const { title, model, thinking, approval_mode, when_detached, recovery } = payload;
+      const what = dropUndefined({ title, model, thinking, approval_mode, when_detached, recovery });
+      return change(payload.session_id, client, what, (session_id) => ({ command: 'update_session', session_id }));
+    },
+    archive_session: ({ archived, session_id }, client) =>
+      change(session_id, client, { archived }, (id) => ({ command: 'archive_session', session_id: id })),
+    delete_session({ session_id }) {
+      const outcome = commit.decide(session_id, deleteSession);
+      return accepted<'delete_session'>(outcome, { command: 'delete_session', session_id });
+    },
+    set_active_tools({ tools, session_id }, client) {
+      const unknown = tools.find((name) => !engine.tools.has(name));
+      if (unknown !== undefined) return rejected('tool_not_registered', `there is no tool ${JSON.stringify(unknown)}`);
+      const active_tools = [...new Set(tools)];
+      return change(session_id, client, { active_tools }, (id) => ({ command: 'set_active_tools', count: active_tools.length, session_id: id }));
+    },
+    set_steering_mode: ({ mode, session_id }, client) =>
+      change(session_id, client, { steering_mode: mode }, (id) => ({ command: 'set_steering_mode', mode, session_id: id })),
+    set_follow_up_mode: ({ mode, session_id }, client) =>
+      change(session_id, client, { follow_up_mode: mode }, (id) => ({ command: 'set_follow_up_mode', mode, session_id: id })),
+    set_model({ model, thinking, session_id }, client) {
+      const wrong = unknownProvider(model);
+      if (wrong) return wrong;
+      return change(session_id, client, dropUndefined({ model, thinking }), (id) => ({ command: 'set_model', model, session_id: id }));
+    },
+  };
+}
+
+type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
+
+function dropUndefined<T extends object>(fields: T): Defined<T> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}

@@ -1,0 +1,122 @@
+import { chmodSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { createConnection, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+import { limits } from '../protocol/limits.js';
+
+/** The sockets cannot be where they were asked to be; the message says why and what to do. */
+export class SocketRefused extends Error {
+  override name = 'SocketRefused';
+}
+
+export interface Listening {
+  /** Stops taking connections and removes the sockets, unless another daemon has put its own there. */
+  close(): void;
+}
+
+interface Doors {
+  commands(socket: Socket): void;
+  events(socket: Socket): void;
+  /** Somebody connected through a door that had been left open to others. */
+  onLooseDoor(): void;
+}
+
+export function eventsPathOf(socketPath: string): string {
+  return `${socketPath}.events`;
+}
+
+/** The directory is ours alone: made 0700, or found so. One that belongs to others or is open to them is refused, not mended. */
+export function prepareSocketDir(socketPath: string): void {
+  const longest = Buffer.byteLength(eventsPathOf(socketPath));
+  if (longest > limits.socketPathBytesMax) {
+    throw new SocketRefused(
+      `the socket path ${eventsPathOf(socketPath)} has ${longest} bytes, ${limits.socketPathBytesMax} are possible; choose a shorter one with --socket`,
+    );
+  }
+  const dir = dirname(socketPath);
+  try {
+    mkdirSync(dir, { mode: 0o700, recursive: true });
+  } catch (error) {
+    throw new SocketRefused(`cannot make the socket directory ${dir}: ${(error as Error).message}`, { cause: error });
+  }
+  const problem = dirProblem(dir);
+  if (problem !== undefined) throw new SocketRefused(`the socket directory ${dir} ${problem}`);
+}
+
+function dirProblem(dir: string): string | undefined {
+  const found = lstatSync(dir);
+  if (found.isSymbolicLink()) return 'is a symbolic link; it must be a directory';
+  if (!found.isDirectory()) return 'is not a directory';
+  const uid = process.getuid?.();
+  if (uid !== undefined && found.uid !== uid) return `belongs to user ${found.uid}, not to you`;
+  if ((found.mode & 0o077) !== 0) return `is open to other users (mode ${(found.mode & 0o777).toString(8)}); run chmod 700 on it`;
+  return undefined;
+}
+
+/** Binds both sockets. Call only while holding the lock of the state directory: a stale socket file is removed. */
+export async function listen(socketPath: string, doors: Doors): Promise<Listening> {
+  const paths = [socketPath, eventsPathOf(socketPath)] as const;
+  for (const path of paths) await removeStale(path);
+  const servers = [await bind(paths[0], guarded(doors.commands)), await bind(paths[1], guarded(doors.events))];
+  const inodes = paths.map((path) => statSync(path).ino);
+
+  /** The modes keep others out. Should someone have loosened them, they are set right and this visitor is sent away. */
+  function guarded(accept: (socket: Socket) => void): (socket: Socket) => void {
+    return (socket) => {
+      if (isOursAlone(dirname(socketPath), paths)) return accept(socket);
+      socket.destroy();
+      doors.onLooseDoor();
+    };
+  }
+
+  return {
+    close() {
+      for (const server of servers) server.close();
+      for (const [index, path] of paths.entries()) {
+        if (statSync(path, { throwIfNoEntry: false })?.ino === inodes[index]) rmSync(path, { force: true });
+      }
+    },
+  };
+}
+
+function isOursAlone(dir: string, paths: readonly string[]): boolean {
+  const dirMode = statSync(dir, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((dirMode & 0o077) === 0) return true;
+  const open = paths.filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
+  chmodSync(dir, 0o700);
+  for (const path of open) chmodSync(path, 0o600);
+  return open.length === 0;
+}
+
+/** A socket file that nobody listens on is what a killed daemon leaves. One that answers is another daemon's. */
+async function removeStale(path: string): Promise<void> {
+  const found = lstatSync(path, { throwIfNoEntry: false });
+  if (!found) return;
+  if (!found.isSocket()) throw new SocketRefused(`${path} is in the way: it is not a socket; move it or choose another --socket`);
+  if (await answers(path)) {
+    throw new SocketRefused(`another daemon with another state directory listens on ${path}; stop it or choose another --socket`);
+  }
+  rmSync(path, { force: true });
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = createConnection(path);
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
+    probe.once('error', () => resolve(false));
+  });
+}
+
+function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer({ allowHalfOpen: true }, accept);
+    server.maxConnections = limits.connectionsMax;
+    server.once('error', (error) => reject(new SocketRefused(`cannot listen on ${path}: ${error.message}`, { cause: error })));
+    server.listen(path, () => {
+      chmodSync(path, 0o600);
+      resolve(server);
+    });
+  });
+}

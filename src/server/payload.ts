@@ -1,0 +1,9 @@
+import type { z } from 'zod';
+import { refusal, type Refusal } from '../protocol/errors.js';
+
+/** Names the field that is wrong, and what it should be. */
+export function toPayloadRefusal(error: z.ZodError): Refusal {
+  const [issue] = error.issues;
+  const field = issue?.path.map(String).join('.') ?? '';
+  return refusal('invalid_payload', `${field || 'payload'}: ${issue?.message ?? 'is not valid'}`, { field: field || 'payload' });
+}

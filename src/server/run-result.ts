@@ -1,0 +1,66 @@
+import type { Engine } from '../engine/engine.js';
+import { until } from '../engine/wakes.js';
+import { encodeDurable, encodeLive } from '../protocol/encode.js';
+import type { DurableEvent } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
+import { refusedWith, rejected, reply, type Answer } from './handler.js';
+
+export interface AwaitedRun {
+  sessionId: string;
+  runId: string;
+  inputId: string;
+}
+
+/** The answer to a prompt that waits: what the run came to, once it has ended. Undefined when the caller is gone. */
+export async function waitForRun(engine: Engine, { sessionId, runId, inputId }: AwaitedRun, gone: AbortSignal): Promise<Answer | undefined> {
+  const { store, wakes } = engine;
+  const ended = await until(wakes, sessionId, gone, () => {
+    const run = store.runs.find(runId);
+    if (run) return run.state === 'ended' ? run : undefined;
+    // An input accepted during an abort names a run that has yet to begin; of a deleted session nothing is left.
+    return store.sessions.exists(sessionId) ? undefined : 'deleted';
+  });
+  if (ended === undefined) return undefined;
+  if (ended === 'deleted') return rejected('aborted', 'the session was deleted');
+  if (ended.outcome === 'failed') {
+    const { message, cause } = ended.error ?? { message: 'the run failed' };
+    return refusedWith('provider_error', cause === undefined ? message : `${message}: ${cause}`, { run_id: runId, session_id: sessionId });
+  }
+  if (ended.outcome !== 'completed') return rejected('aborted', `the run was ${ended.outcome ?? 'stopped'}`);
+  const events = store.log.ofRun(runId, store.log.head(), limits.waitedEventsMax);
+  return reply<'prompt'>('result', {
+    output: lastWords(events),
+    events: toWire(events),
+    session_id: sessionId,
+    run_id: runId,
+    input_id: inputId,
+    outcome: ended.outcome,
+  });
+}
+
+function lastWords(events: readonly DurableEvent[]): string {
+  const last = events.findLast((event) => event.type === 'message_end' && event.payload.role === 'assistant' && event.payload.message);
+  return last?.type === 'message_end' ? (last.payload.message?.text ?? '') : '';
+}
+
+/** The newest events that fit a line, each message's text once as a delta before its end. */
+function toWire(events: readonly DurableEvent[]): unknown[] {
+  const lines = events.flatMap((event) => [...textOf(event), encodeDurable(event)]);
+  let bytes = 0;
+  const kept: unknown[] = [];
+  for (const line of lines.reverse()) {
+    bytes += Buffer.byteLength(line);
+    if (bytes > limits.waitedEventsBytesMax || kept.length === limits.waitedEventsMax) break;
+    kept.push(JSON.parse(line));
+  }
+  return kept.reverse();
+}
+
+function textOf(event: DurableEvent): string[] {
+  if (event.type !== 'message_end' || event.payload.role !== 'assistant' || !event.payload.message) return [];
+  const { session_id, run_id, turn_id, message_id, message } = event.payload;
+  const block = message.content.findIndex(({ type }) => type === 'text');
+  if (block === -1) return [];
+  const payload = { session_id, run_id, turn_id, message_id, block, offset: 0, delta: message.text };
+  return [encodeLive({ type: 'message_update', payload }, event.seq, event.ts)];
+}

@@ -1,0 +1,58 @@
+import { emptySession, type SessionState } from '../core/session.js';
+import type { Engine } from '../engine/engine.js';
+import { clipContent } from '../protocol/clip.js';
+import { clipInputs } from '../protocol/encode.js';
+import type { QueuedInput } from '../protocol/events.js';
+import type { StateView } from '../protocol/views.js';
+import type { Clients } from './clients.js';
+
+/** Waiting inputs as clients see them. */
+export function toQueue(state: SessionState): { inputs: QueuedInput[]; paused: boolean } {
+  const inputs = clipInputs(state.inputs.map(({ content: _content, bytes: _bytes, ...input }) => input));
+  return { inputs, paused: state.paused };
+}
+
+/** Everything current about a session: its rows, and what is being said and done right now. */
+export function createStateView(engine: Engine, clients: Clients) {
+  return function view(known: SessionState | undefined): StateView {
+    const state = known ?? emptySession('');
+    const { run, lastRun } = state;
+    const waiting = (kind: string): number => state.inputs.filter((input) => input.kind === kind).length;
+    return {
+      run_state: run ? (run.aborting ? 'aborting' : 'running') : 'idle',
+      run_id: run?.id ?? '',
+      session_id: state.id,
+      steering_mode: state.steeringMode,
+      follow_up_mode: state.followUpMode,
+      pending_counts: { steer: waiting('steer'), follow_up: waiting('follow_up') },
+      seq: engine.store.log.head(),
+      title: state.title,
+      cwd: state.cwd,
+      model: state.model,
+      thinking: state.thinking,
+      approval_mode: state.approvalMode,
+      when_detached: state.whenDetached,
+      recovery: state.recovery,
+      archived: state.archived,
+      active_tools: state.activeTools,
+      leaf_id: state.leafId,
+      turn_id: run?.turn?.id ?? '',
+      queue: toQueue(state),
+      requests: state.requests,
+      partial: state.id === '' ? [] : engine.live.openIn(state.id).map((message) => ({
+        message_id: message.messageId,
+        role: 'assistant' as const,
+        run_id: message.runId,
+        turn_id: message.turnId,
+        content: clipContent(engine.live.content(message)),
+      })),
+      tools: engine.liveTools.view(state.id),
+      ui: { status: engine.signals.status(state.id), widgets: {}, working: '', title: '' },
+      usage: state.usage,
+      context_left_percent: state.contextLeftPercent,
+      clients: state.id === '' ? [] : clients.of(state.id),
+      last_run: lastRun ? { run_id: lastRun.id, outcome: lastRun.outcome, error: lastRun.error } : null,
+    };
+  };
+}
+export type ViewState = ReturnType<typeof createStateView>;

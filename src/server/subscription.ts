@@ -1,0 +1,188 @@
+import type { Engine } from '../engine/engine.js';
+import { limits } from '../protocol/limits.js';
+import type { LogLine } from '../store/event-log.js';
+import type { Connection } from './connection.js';
+import type { EndedTexts } from './ended-texts.js';
+
+export interface SubscriptionStart {
+  sessionId: string;
+  /** Everything above this is sent. */
+  after: number;
+  /** Messages that end above this are live: their text comes before their end. */
+  liveFrom: number;
+  live: boolean;
+  /** What a client without a cursor is told first: the events, up to a position, of runs that it finds in progress. */
+  prelude: { runIds: string[]; upTo: number } | undefined;
+}
+
+export interface Subscription {
+  readonly sessionId: string;
+  /** Writes what there is, as far as the reader takes it. Cheap when there is nothing. */
+  pump(): void;
+  stop(): void;
+}
+
+interface Deps {
+  engine: Engine;
+  endedTexts: EndedTexts;
+  onStalled(): void;
+  onSessionDeleted(): void;
+}
+
+/**
+ * One subscriber: a cursor over the log and an offset into each open message. The log is its queue and the open message its
+ * buffer, so a slow one costs a line of memory, gets fewer and larger deltas, and loses nothing.
+ */
+export function createSubscription(connection: Connection, start: SubscriptionStart, deps: Deps): Subscription {
+  const { engine, endedTexts, onStalled, onSessionDeleted } = deps;
+  const { log } = engine.store;
+  const { sessionId } = start;
+  let cursor = start.after;
+  let told = start.prelude ? 0 : Infinity;
+  const sent = new Map<string, number[]>();
+  const sentOutput = new Map<string, number>();
+  let seenSignals = engine.signals.version();
+  let stalled: NodeJS.Timeout | undefined;
+  let scheduled = false;
+  let stopped = false;
+
+  function pump(): void {
+    if (stopped || !isReading()) return;
+    connection.socket.cork();
+    if (writePrelude() && writeLog() && start.live) writeLive();
+    connection.socket.uncork();
+    isReading();
+  }
+
+  /** False while the peer does not take what it was sent; one that never does is let go. */
+  function isReading(): boolean {
+    if (connection.canWrite()) {
+      clearTimeout(stalled);
+      stalled = undefined;
+      return true;
+    }
+    stalled ??= setTimeout(onStalled, limits.stalledReaderMs).unref();
+    return false;
+  }
+
+  /** True when there is no prelude, or all of it is written. */
+  function writePrelude(): boolean {
+    if (!start.prelude || told >= start.prelude.upTo) return true;
+    const { runIds, upTo } = start.prelude;
+    const page = log.readRuns(runIds, told, upTo);
+    for (const line of page.lines) {
+      if (!connection.canWrite() || !writeLine(line, true)) return false;
+      told = line.seq;
+    }
+    if (page.more) {
+      scheduleAgain();
+      return false;
+    }
+    told = upTo;
+    return true;
+  }
+
+  /** True when the cursor has reached the head. */
+  function writeLog(): boolean {
+    if (cursor >= log.head()) return true;
+    const head = log.head();
+    const page = log.readAfter(sessionId, cursor);
+    for (const line of page.lines) {
+      if (!connection.canWrite() || !writeLine(line, start.live && line.seq > start.liveFrom)) return false;
+      cursor = line.seq;
+      if (line.deleted && sessionId !== '*') {
+        onSessionDeleted();
+        return false;
+      }
+    }
+    if (page.more) {
+      // Others get their turn between two pages.
+      scheduleAgain();
+      return false;
+    }
+    cursor = head;
+    return true;
+  }
+
+  function scheduleAgain(): void {
+    if (scheduled) return;
+    scheduled = true;
+    setImmediate(() => {
+      scheduled = false;
+      pump();
+    });
+  }
+
+  /** False when the reader had no room for all of it; what was written is remembered. */
+  function writeLine(line: LogLine, withText: boolean): boolean {
+    if (line.type === 'message_end' && line.messageId !== undefined) {
+      if (withText && line.role === 'assistant' && !writeEndedText(line)) return false;
+      sent.delete(line.messageId);
+    }
+    connection.write(line.line);
+    return true;
+  }
+
+  /** Its last words come before its end. They are read from the entry: nobody keeps them for who is slow. */
+  function writeEndedText(line: LogLine): boolean {
+    const text = endedTexts.open(line);
+    const offsets = sent.get(line.messageId ?? '') ?? [];
+    sent.set(line.messageId ?? '', offsets);
+    for (let block = 0; block < text.blocks; block++) {
+      for (let next = text.lineFrom(block, offsets[block] ?? 0); next; next = text.lineFrom(block, next.end)) {
+        if (!connection.canWrite()) return false;
+        connection.write(next.bytes);
+        offsets[block] = next.end;
+      }
+    }
+    return true;
+  }
+
+  /** Only once the cursor is at the head: a delta never overtakes the event that introduces its message. */
+  function writeLive(): void {
+    for (const message of engine.live.openIn(sessionId)) {
+      let offsets = sent.get(message.messageId);
+      if (!offsets) sent.set(message.messageId, (offsets = []));
+      for (let block = 0; block < message.blocks.length; block++) {
+        for (;;) {
+          const next = engine.live.deltaFrom(message, block, offsets[block] ?? 0);
+          if (!next) break;
+          if (!connection.canWrite()) return;
+          connection.write(next.bytes);
+          offsets[block] = next.end;
+        }
+      }
+    }
+    writeToolOutput();
+    for (const signal of engine.signals.since(sessionId, seenSignals)) {
+      if (!connection.canWrite()) return;
+      connection.write(signal.line);
+      seenSignals = signal.version;
+    }
+  }
+
+  function writeToolOutput(): void {
+    const tools = engine.liveTools.openIn(sessionId);
+    if (tools.length === 0) {
+      sentOutput.clear();
+      return;
+    }
+    for (const tool of tools) {
+      const key = `${tool.runId} ${tool.toolCallId}`;
+      const next = engine.liveTools.deltaFrom(tool, sentOutput.get(key) ?? 0);
+      if (!next) continue;
+      if (!connection.canWrite()) return;
+      connection.write(next.bytes);
+      sentOutput.set(key, next.end);
+    }
+  }
+
+  return {
+    sessionId,
+    pump,
+    stop() {
+      stopped = true;
+      clearTimeout(stalled);
+    },
+  };
+}

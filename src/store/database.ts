@@ -1,0 +1,77 @@
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { limits } from '../protocol/limits.js';
+import { StoreRefused } from './faults.js';
+import { loadSqlite, type Database } from './sqlite.js';
+
+const userVersionAt = 60;
+const headerBytes = 100;
+/** Older releases can corrupt a WAL when it is reset. */
+const sqliteVersionMin = [3, 51, 3] as const;
+
+/** Opens the store with its pragmas set and verified. A store that is newer than `knownVersion` is refused before it is touched. */
+export function openDatabase(path: string, knownVersion: number): Database {
+  refuseForeignFile(path, knownVersion);
+  const Sqlite = loadSqlite();
+  let db: Database;
+  try {
+    db = new Sqlite(path, { timeout: limits.busyTimeoutMs });
+  } catch (error) {
+    throw new StoreRefused(`cannot open ${path}: ${(error as Error).message}`, { cause: error });
+  }
+  try {
+    setPragmas(db, path);
+    return db;
+  } catch (error) {
+    db.close();
+    if (error instanceof StoreRefused) throw error;
+    throw new StoreRefused(`cannot use ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function refuseForeignFile(path: string, knownVersion: number): void {
+  if (!existsSync(path)) return;
+  if (!statSync(path).isFile()) throw new StoreRefused(`${path} is not a file`);
+  const header = Buffer.alloc(headerBytes);
+  const fd = openSync(path, 'r');
+  const read = readSync(fd, header, 0, headerBytes, 0);
+  closeSync(fd);
+  if (read === 0) return;
+  if (header.toString('latin1', 0, 15) !== 'SQLite format 3') {
+    throw new StoreRefused(`${path} is not a berth store; it was left as it is. Move it away or choose another --state-dir`);
+  }
+  refuseNewer(path, header.readUInt32BE(userVersionAt), knownVersion);
+}
+
+export function refuseNewer(path: string, found: number, known: number): void {
+  if (found <= known) return;
+  throw new StoreRefused(`${path} has schema version ${found}, this berth knows ${known}; it was left as it is. Upgrade berth to use it`);
+}
+
+function setPragmas(db: Database, path: string): void {
+  if (db.pragma('user_version', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL');
+  db.pragma('journal_mode = WAL');
+  // After journal_mode: the driver falls back to NORMAL when it turns to WAL.
+  db.pragma('synchronous = FULL');
+  db.pragma('foreign_keys = ON');
+  db.pragma('trusted_schema = OFF');
+  // A WAL that once grew is cut back at the next checkpoint.
+  db.pragma('journal_size_limit = 4194304');
+  const version = db.prepare<[], string>('SELECT sqlite_version()').pluck().get() ?? '';
+  const expected = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, busy_timeout: limits.busyTimeoutMs };
+  for (const [name, value] of Object.entries(expected)) {
+    const actual = db.pragma(name, { simple: true });
+    if (actual !== value) {
+      throw new StoreRefused(`${path}: ${name} is ${String(actual)}, needs ${value}; put the state directory on a local file system`);
+    }
+  }
+  if (!isAtLeast(version, sqliteVersionMin)) throw new StoreRefused(`SQLite ${version} is too old, needs ${sqliteVersionMin.join('.')}`);
+}
+
+function isAtLeast(version: string, least: readonly number[]): boolean {
+  const parts = version.split('.').map(Number);
+  for (const [i, wanted] of least.entries()) {
+    const part = parts[i] ?? 0;
+    if (part !== wanted) return part > wanted;
+  }
+  return true;
+}

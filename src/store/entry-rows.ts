@@ -1,0 +1,194 @@
+import { artifactIdOf, clipContent } from '../protocol/clip.js';
+import { textOf } from '../protocol/content.js';
+import { limits } from '../protocol/limits.js';
+import type { ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
+import type { Database } from './sqlite.js';
+
+interface EntryRow {
+  no: number;
+  id: string;
+  session_id: string;
+  parent_id: string | null;
+  role: string;
+  run_id: string;
+  turn_kind: string;
+  content: string | null;
+  text: string;
+  bytes: number;
+  model: string | null;
+  stop_reason: string | null;
+  usage: string | null;
+  tool_call_id: string | null;
+  tool_name: string | null;
+  is_error: number | null;
+  at_ms: number;
+}
+
+export interface MessagePage {
+  messages: Message[];
+  hasMore: boolean;
+}
+
+export interface PageRequest {
+  leafId: string | null;
+  limit: number;
+  before?: string;
+  after?: string;
+}
+
+const upward = `WITH RECURSIVE path (no, parent_id, depth) AS (
+  SELECT no, parent_id, 0 FROM entry WHERE id = ?
+  UNION ALL SELECT e.no, e.parent_id, depth + 1 FROM path JOIN entry e ON e.id = path.parent_id LIMIT ?)`;
+
+/** Ended messages: an append-only tree. Callers own the transaction. */
+export function createEntryRows(db: Database) {
+  const insert = db.prepare(`INSERT INTO entry
+    (id, session_id, parent_id, role, run_id, turn_kind, content, text, bytes, model, stop_reason, usage, tool_call_id, tool_name, is_error, at_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+  const insertWords = db.prepare<[number | bigint, string]>('INSERT INTO entry_search (rowid, text) VALUES (?, ?)');
+  const insertArtifact = db.prepare(
+    `INSERT INTO artifact (id, session_id, entry_id, mime_type, bytes, at_ms) VALUES (?, ?, ?, 'text/plain', ?, ?)`,
+  );
+  const byId = db.prepare<[string], EntryRow>('SELECT * FROM entry WHERE id = ?');
+  const pathUp = db.prepare<[string, number], EntryRow>(`${upward} SELECT e.* FROM path JOIN entry e USING (no) ORDER BY depth`);
+  const pathIds = db.prepare<[string, number], { no: number; id: string }>(`${upward} SELECT e.no, e.id FROM path JOIN entry e USING (no) ORDER BY depth`);
+  const byNo = db.prepare<[number], EntryRow>('SELECT * FROM entry WHERE no = ?');
+  const pathLength = db.prepare<[string, number], number>(`${upward} SELECT count(*) FROM path`).pluck();
+  const lastUser = db
+    .prepare<[string, number], string>(`${upward} SELECT e.id FROM path JOIN entry e USING (no) WHERE e.role = 'user' ORDER BY depth LIMIT 1`)
+    .pluck();
+  const inPath = db.prepare<[string, number, string], number>(`${upward} SELECT 1 FROM path JOIN entry e USING (no) WHERE e.id = ?`).pluck();
+
+  function* rowsUp(fromId: string): Generator<EntryRow> {
+    yield* pathUp.iterate(fromId, limits.pageRowsMax + 1);
+  }
+
+  /** As many as fit a line, walking from `fromId` towards the root; returned oldest first. */
+  function pageUp(fromId: string | null, limit: number): MessagePage {
+    const messages: Message[] = [];
+    let bytes = 0;
+    let hasMore = false;
+    if (fromId !== null) {
+      for (const row of rowsUp(fromId)) {
+        bytes += wireBytes(row);
+        if (messages.length === limit || (messages.length > 0 && bytes > limits.pageBytesMax)) {
+          hasMore = true;
+          break;
+        }
+        messages.push(toMessage(row));
+      }
+    }
+    return { messages: messages.reverse(), hasMore };
+  }
+
+  /** As many as fit a line, from the child of `afterId` on the path towards the leaf. */
+  function pageDown(leafId: string | null, afterId: string, limit: number): MessagePage {
+    const messages: Message[] = [];
+    let bytes = 0;
+    const path = leafId === null ? [] : pathIds.all(leafId, limits.pathEntriesMax);
+    const start = path.findIndex(({ id }) => id === afterId);
+    for (let i = (start === -1 ? path.length : start) - 1; i >= 0; i--) {
+      const row = byNo.get(path[i]?.no ?? 0);
+      if (!row) continue;
+      bytes += wireBytes(row);
+      if (messages.length === limit || (messages.length > 0 && bytes > limits.pageBytesMax)) return { messages, hasMore: true };
+      messages.push(toMessage(row));
+    }
+    return { messages, hasMore: false };
+  }
+
+  return {
+    insert(sessionId: string, message: Message, atMs: number): void {
+      const plain = isPlain(message.content);
+      const json = plain ? null : JSON.stringify(message.content);
+      const bytes = Buffer.byteLength(json ?? JSON.stringify(message.text));
+      const { lastInsertRowid } = insert.run(
+        message.id,
+        sessionId,
+        message.parent_id,
+        message.role,
+        message.run_id,
+        message.turn_kind,
+        json,
+        message.text,
+        bytes,
+        message.model,
+        message.stop_reason,
+        message.usage ? JSON.stringify(message.usage) : null,
+        message.tool_call_id ?? null,
+        message.tool_name ?? null,
+        message.is_error === undefined ? null : Number(message.is_error),
+        atMs,
+      );
+      insertWords.run(lastInsertRowid, message.text.slice(0, limits.searchTextCharsMax));
+      if (bytes > limits.messageInlineBytesMax) {
+        insertArtifact.run(artifactIdOf(message.id), sessionId, message.id, Buffer.byteLength(message.text), atMs);
+      }
+    },
+    find(id: string): Message | undefined {
+      const row = byId.get(id);
+      return row && toMessage(row);
+    },
+    /** The whole content, however long. */
+    contentOf(id: string): ContentBlock[] | undefined {
+      const row = byId.get(id);
+      return row && contentOf(row);
+    },
+    page({ leafId, limit, before, after }: PageRequest): MessagePage {
+      if (after !== undefined) return pageDown(leafId, after, limit);
+      return pageUp(before === undefined ? leafId : (byId.get(before)?.parent_id ?? null), limit);
+    },
+    /** What a model is given: the newest messages of the path, whole, oldest first. */
+    history(leafId: string | null): { message: Message; content: ContentBlock[] }[] {
+      if (leafId === null) return [];
+      const rows = pathUp.all(leafId, limits.contextMessagesMax);
+      return rows.reverse().map((row) => ({ message: toMessage(row), content: contentOf(row) }));
+    },
+    lastUserId: (leafId: string | null): string | undefined =>
+      leafId === null ? undefined : lastUser.get(leafId, limits.pathEntriesMax),
+    pathLength: (leafId: string | null): number => (leafId === null ? 0 : (pathLength.get(leafId, limits.pathEntriesMax) ?? 0)),
+    isOnPath: (leafId: string | null, id: string): boolean =>
+      leafId !== null && inPath.get(leafId, limits.pathEntriesMax, id) !== undefined,
+    sessionOf: (id: string): string | undefined => byId.get(id)?.session_id,
+  };
+}
+export type EntryRows = ReturnType<typeof createEntryRows>;
+
+function isPlain(content: ContentBlock[]): boolean {
+  const [first] = content;
+  return content.length === 1 && first?.type === 'text' && Object.keys(first).length === 2;
+}
+
+function contentOf(row: EntryRow): ContentBlock[] {
+  return row.content === null ? [{ type: 'text', text: row.text }] : (JSON.parse(row.content) as ContentBlock[]);
+}
+
+/** About what a row costs on the wire: its content and its text again. */
+function wireBytes(row: EntryRow): number {
+  return 2 * Math.min(row.bytes, limits.messageInlineBytesMax) + 500;
+}
+
+/** An entry as the wire shows it: cut, with an artifact for the rest, when it is too long for a line. */
+function toMessage(row: EntryRow): Message {
+  const whole = contentOf(row);
+  const long = row.bytes > limits.messageInlineBytesMax;
+  const content = long ? clipContent(whole) : whole;
+  return {
+    type: 'message',
+    id: row.id,
+    parent_id: row.parent_id,
+    role: row.role as Role,
+    text: long ? textOf(content) : row.text,
+    content,
+    run_id: row.run_id,
+    turn_kind: row.turn_kind as TurnKind,
+    created_at: new Date(row.at_ms).toISOString(),
+    usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage),
+    stop_reason: row.stop_reason as StopReason | null,
+    model: row.model,
+    ...(row.tool_call_id === null ? {} : { tool_call_id: row.tool_call_id }),
+    ...(row.tool_name === null ? {} : { tool_name: row.tool_name }),
+    ...(row.is_error === null ? {} : { is_error: row.is_error === 1 }),
+    ...(long ? { truncated: true, artifact_id: artifactIdOf(row.id) } : {}),
+  };
+}

@@ -1,0 +1,80 @@
+import type { DurableType, EventPayload, Fact, QueuedInput } from '../protocol/events.js';
+import type { EntryRows } from './entry-rows.js';
+import type { InputRows } from './input-rows.js';
+
+/** A payload as its log row keeps it: what never changes elsewhere is referred to, not copied. */
+type Slim = Record<string, unknown>;
+type SlimInput = Omit<QueuedInput, 'text'> & { text_at: number };
+interface SlimDropped {
+  input_id: string;
+  kind: QueuedInput['kind'];
+  text_at: number;
+}
+type SlimQueueUpdate = Omit<EventPayload<'queue_update'>, 'input' | 'dropped'> & { input?: SlimInput; dropped?: SlimDropped[] };
+
+/** Takes bodies out of facts and puts them back when rows are read. */
+export function createEventBodies(entries: EntryRows, inputs: InputRows) {
+  function slimInput({ text, ...input }: QueuedInput): SlimInput {
+    const current = inputs.textRevision(input.input_id);
+    // Facts are appended before they are projected: a text that is not stored yet will stand at the new revision.
+    const stored = input.revision === 1 || inputs.textAt(input.input_id, current) === text;
+    return { ...input, text_at: stored ? current : input.revision };
+  }
+
+  function fillInput({ text_at, ...input }: SlimInput): QueuedInput {
+    return { ...input, text: inputs.textAt(input.input_id, text_at) };
+  }
+
+  return {
+    slim(fact: Fact): Slim {
+      switch (fact.type) {
+        case 'message_end': {
+          const { message, ...rest } = fact.payload;
+          return message ? { ...rest, entry: true } : rest;
+        }
+        case 'tool_execution_end': {
+          const { result: _result, ...rest } = fact.payload;
+          return rest;
+        }
+        case 'queue_update': {
+          const { input, dropped, ...rest } = fact.payload;
+          return {
+            ...rest,
+            ...(input ? { input: slimInput(input) } : {}),
+            ...(dropped
+              ? { dropped: dropped.map(({ input_id, kind }): SlimDropped => ({ input_id, kind, text_at: inputs.textRevision(input_id) })) }
+              : {}),
+          };
+        }
+        default:
+          return fact.payload;
+      }
+    },
+    fill(type: DurableType, slim: Slim): Fact['payload'] {
+      switch (type) {
+        case 'message_end': {
+          const { entry, ...rest } = slim as unknown as EventPayload<'message_end'> & { entry?: true };
+          const message = entry ? entries.find(rest.message_id) : undefined;
+          return message ? { ...rest, message } : rest;
+        }
+        case 'tool_execution_end': {
+          const payload = slim as unknown as EventPayload<'tool_execution_end'>;
+          return { ...payload, result: entries.find(payload.message_id)?.text ?? '' };
+        }
+        case 'queue_update': {
+          const { input, dropped, ...rest } = slim as unknown as SlimQueueUpdate;
+          return {
+            ...rest,
+            ...(input ? { input: fillInput(input) } : {}),
+            ...(dropped
+              ? { dropped: dropped.map(({ text_at, ...gone }) => ({ ...gone, text: inputs.textAt(gone.input_id, text_at) })) }
+              : {}),
+          };
+        }
+        default:
+          return slim as unknown as Fact['payload'];
+      }
+    },
+  };
+}
+export type EventBodies = ReturnType<typeof createEventBodies>;

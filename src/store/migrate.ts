@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { refuseNewer } from './database.js';
+import { StoreRefused } from './faults.js';
+import type { Database } from './sqlite.js';
+
+export interface Migration {
+  version: number;
+  sql: string;
+}
+
+/** Reads `0001_name.sql`, `0002_…` and so on; a hole in the numbers is a broken installation. */
+export function readMigrations(dir: string): Migration[] {
+  const files = readdirSync(dir)
+    .filter((name) => /^\d{4}_.*\.sql$/.test(name))
+    .sort();
+  return files.map((name, index) => {
+    const version = Number(name.slice(0, 4));
+    if (version !== index + 1) throw new StoreRefused(`migration ${name} stands where number ${index + 1} should be`);
+    return { version, sql: readFileSync(join(dir, name), 'utf8') };
+  });
+}
+
+/** Brings a store to the newest version, one transaction a migration: a kill in between leaves a whole version. */
+export function migrate(db: Database, migrations: Migration[]): void {
+  refuseNewer(db.name, currentVersion(db), migrations.length);
+  for (const { version, sql } of migrations) {
+    if (version <= currentVersion(db)) continue;
+    db.transaction(() => {
+      db.exec(sql);
+      db.pragma(`user_version = ${version}`);
+    }).immediate();
+  }
+}
+
+function currentVersion(db: Database): number {
+  return db.pragma('user_version', { simple: true }) as number;
+}

@@ -1,0 +1,93 @@
+import type { DurableEvent } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
+import type { EntryRows } from './entry-rows.js';
+import type { InputRows } from './input-rows.js';
+import type { PartialRows } from './partial-rows.js';
+import type { RequestRows } from './request-rows.js';
+import type { RunRows } from './run-rows.js';
+import type { SessionRows } from './session-rows.js';
+
+interface Tables {
+  sessions: SessionRows;
+  entries: EntryRows;
+  inputs: InputRows;
+  runs: RunRows;
+  requests: RequestRows;
+  partials: PartialRows;
+}
+
+/** What an event makes of the rows: the SQL twin of `evolve`. Called in the transaction that appends the event. */
+export function createProjection({ sessions, entries, inputs, runs, requests, partials }: Tables, bootId: string) {
+  function endMessage(event: DurableEvent & { type: 'message_end' }, atMs: number): void {
+    const { session_id, message_id, message } = event.payload;
+    runs.endMessage(event.payload);
+    partials.drop(message_id);
+    if (!message) return;
+    entries.insert(session_id, message, atMs);
+    const said = message.role === 'user' ? message.text.slice(0, limits.snippetCharsMax) : undefined;
+    sessions.addMessage(session_id, message_id, said, atMs);
+  }
+
+  function updateQueue({ payload }: DurableEvent & { type: 'queue_update' }): void {
+    const { session_id, op, input, order, dropped, paused, run_id } = payload;
+    sessions.setPaused(session_id, paused);
+    if (input && (op === 'edited' || op === 'held' || op === 'released')) inputs.change(input);
+    if (input && (op === 'taken' || op === 'removed')) inputs.leave(input.input_id, op, op === 'taken' ? (run_id ?? null) : null);
+    for (const { input_id } of dropped ?? []) inputs.leave(input_id, 'dropped', null);
+    if (order) inputs.reorder(order);
+  }
+
+  return function project(event: DurableEvent, atMs: number): void {
+    switch (event.type) {
+      case 'session_update':
+        if (event.payload.created) sessions.insert(event.payload, entries.pathLength(event.payload.leaf_id ?? null), atMs);
+        else sessions.update(event.payload, atMs);
+        break;
+      case 'agent_start':
+        runs.start(event.payload, bootId, event.seq, atMs);
+        break;
+      case 'agent_end':
+        runs.end(event.payload, event.seq, atMs);
+        break;
+      case 'turn_start':
+        runs.startTurn(event.payload);
+        break;
+      case 'turn_end':
+        runs.endTurn(event.payload.run_id);
+        break;
+      case 'message_start':
+        runs.startMessage(event.payload);
+        break;
+      case 'message_end':
+        endMessage(event, atMs);
+        break;
+      case 'tool_execution_start':
+        runs.startCall(event.payload.run_id, event.payload.tool_call_id);
+        break;
+      case 'tool_execution_end':
+        runs.endCall(event.payload.run_id, event.payload.tool_call_id);
+        break;
+      case 'queue_update':
+        updateQueue(event);
+        break;
+      case 'ui_request':
+        requests.insert(event.payload, atMs);
+        break;
+      case 'ui_resolved':
+        requests.resolve(event.payload, atMs);
+        break;
+      case 'usage_update': {
+        const { input, output, cache_read, cache_write, cost_usd, context_left_percent } = event.payload;
+        sessions.setUsage(event.payload.session_id, { input, output, cache_read, cache_write, cost_usd }, context_left_percent);
+        break;
+      }
+      case 'status':
+        if (event.payload.run_state === 'aborting' && event.payload.run_id !== undefined) runs.abort(event.payload.run_id);
+        break;
+      case 'warning':
+      case 'error':
+      case 'ui_notify':
+        break;
+    }
+  };
+}

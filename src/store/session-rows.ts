@@ -1,0 +1,210 @@
+import type { SessionState } from '../core/session.js';
+import type { EventPayload } from '../protocol/events.js';
+import type { Usage } from '../protocol/messages.js';
+import type { SessionListRow } from '../protocol/views.js';
+import type { Database } from './sqlite.js';
+
+interface SessionRecord {
+  id: string;
+  parent_id: string | null;
+  title: string;
+  cwd: string;
+  model: string;
+  thinking: SessionState['thinking'];
+  steering_mode: SessionState['steeringMode'];
+  follow_up_mode: SessionState['followUpMode'];
+  approval_mode: SessionState['approvalMode'];
+  when_detached: SessionState['whenDetached'];
+  recovery: SessionState['recovery'];
+  active_tools: string | null;
+  archived: number;
+  deleting: number;
+  deleted: number;
+  paused: number;
+  leaf_id: string | null;
+  base_id: string | null;
+  usage: string | null;
+  context_left_percent: number | null;
+}
+
+interface ListRecord {
+  id: string;
+  title: string;
+  cwd: string;
+  model: string;
+  archived: number;
+  message_count: number;
+  last_user_text: string;
+  updated_ms: number;
+  aborting: number | null;
+}
+
+/** What a session is, but for its queue, run and requests. */
+export type SessionSettings = Omit<SessionState, 'inputs' | 'run' | 'lastRun' | 'requests'>;
+
+export interface SessionQuery {
+  cwd: string | undefined;
+  query: string | undefined;
+  archived: boolean;
+  /** `updated_ms:id` of the last row of the page before. */
+  cursor: string | undefined;
+  limit: number;
+}
+
+/** Columns that a session_update may set, by their names on the wire. */
+const settable = [
+  'title',
+  'cwd',
+  'model',
+  'thinking',
+  'steering_mode',
+  'follow_up_mode',
+  'approval_mode',
+  'when_detached',
+  'recovery',
+  'active_tools',
+  'archived',
+  'leaf_id',
+  'deleting',
+  'deleted',
+] as const;
+
+/** Sessions. Callers own the transaction. */
+export function createSessionRows(db: Database) {
+  const byId = db.prepare<[string], SessionRecord>('SELECT * FROM session WHERE id = ? AND deleted = 0');
+  const insert = db.prepare(
+    `INSERT INTO session (id, parent_id, title, cwd, model, thinking, steering_mode, follow_up_mode, approval_mode, when_detached, recovery,
+       active_tools, leaf_id, base_id, message_count, created_ms, updated_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const setters = new Map(settable.map((name) => [name, db.prepare(`UPDATE session SET ${name} = ? WHERE id = ?`)]));
+  const touch = db.prepare('UPDATE session SET updated_ms = max(updated_ms, ?) WHERE id = ?');
+  const setPaused = db.prepare('UPDATE session SET paused = ? WHERE id = ? AND paused <> ?');
+  const setUsage = db.prepare('UPDATE session SET usage = ?, context_left_percent = ? WHERE id = ?');
+  const countMessage = db.prepare('UPDATE session SET leaf_id = ?, message_count = message_count + 1, updated_ms = max(updated_ms, ?) WHERE id = ?');
+  const setLastUser = db.prepare('UPDATE session SET last_user_text = ? WHERE id = ?');
+  const count = db.prepare<[], number>('SELECT count(*) FROM session WHERE deleted = 0').pluck();
+  const deleted = db.prepare<[], string>('SELECT id FROM session WHERE deleted = 1').pluck();
+  const exists = db.prepare<[string], number>('SELECT 1 FROM session WHERE id = ? AND deleted = 0').pluck();
+  const page = db.prepare<[Record<string, unknown>], ListRecord>(
+    `SELECT session.id, title, cwd, model, archived, message_count, last_user_text, updated_ms, run.aborting
+     FROM session LEFT JOIN run ON run.session_id = session.id AND run.ended_seq IS NULL
+     WHERE deleted = 0 AND archived = :archived
+       AND (:cwd IS NULL OR cwd = :cwd)
+       AND (:like IS NULL OR title LIKE :like ESCAPE '\\' OR last_user_text LIKE :like ESCAPE '\\' OR session.id LIKE :like ESCAPE '\\')
+       AND (:before_ms IS NULL OR updated_ms < :before_ms OR (updated_ms = :before_ms AND session.id < :before_id))
+     ORDER BY updated_ms DESC, session.id DESC LIMIT :limit`,
+  );
+
+  return {
+    exists: (id: string): boolean => exists.get(id) !== undefined,
+    load(id: string): SessionSettings | undefined {
+      const row = byId.get(id);
+      return row && toSettings(row);
+    },
+    baseOf: (id: string): string | null => byId.get(id)?.base_id ?? null,
+    count: (): number => count.get() ?? 0,
+    /** Deleted sessions whose rows have not been swept yet. */
+    deleted: (): string[] => deleted.all(),
+    list(query: SessionQuery): { sessions: SessionListRow[]; cursor: string | null } {
+      const [ms, id] = query.cursor?.split(':') ?? [];
+      const like = query.query === undefined ? null : `%${query.query.replace(/[\\%_]/g, '\\$&')}%`;
+      const rows = page.all({
+        archived: Number(query.archived),
+        cwd: query.cwd ?? null,
+        like,
+        before_ms: ms === undefined ? null : Number(ms),
+        before_id: id ?? '',
+        limit: query.limit + 1,
+      });
+      const shown = rows.slice(0, query.limit);
+      const last = shown.at(-1);
+      return {
+        sessions: shown.map(toListRow),
+        cursor: rows.length > query.limit && last ? `${last.updated_ms}:${last.id}` : null,
+      };
+    },
+    insert(payload: EventPayload<'session_update'>, messageCount: number, atMs: number): void {
+      insert.run(
+        payload.session_id,
+        payload.parent_id ?? null,
+        payload.title ?? '',
+        payload.cwd ?? '',
+        payload.model ?? '',
+        payload.thinking ?? 'off',
+        payload.steering_mode ?? 'one-at-a-time',
+        payload.follow_up_mode ?? 'one-at-a-time',
+        payload.approval_mode ?? 'ask',
+        payload.when_detached ?? 'wait',
+        payload.recovery ?? 'pause',
+        payload.active_tools ? JSON.stringify(payload.active_tools) : null,
+        payload.leaf_id ?? null,
+        payload.leaf_id ?? null,
+        messageCount,
+        atMs,
+        atMs,
+      );
+    },
+    update(payload: EventPayload<'session_update'>, atMs: number): void {
+      for (const [name, statement] of setters) {
+        const value = payload[name];
+        if (value !== undefined) statement.run(toColumn(value), payload.session_id);
+      }
+      touch.run(atMs, payload.session_id);
+    },
+    setPaused(id: string, paused: boolean): void {
+      setPaused.run(Number(paused), id, Number(paused));
+    },
+    setUsage(id: string, usage: Usage, contextLeftPercent: number | null): void {
+      setUsage.run(JSON.stringify(usage), contextLeftPercent, id);
+    },
+    addMessage(id: string, leafId: string, lastUserText: string | undefined, atMs: number): void {
+      countMessage.run(leafId, atMs, id);
+      if (lastUserText !== undefined) setLastUser.run(lastUserText, id);
+    },
+  };
+}
+export type SessionRows = ReturnType<typeof createSessionRows>;
+
+function toColumn(value: string | boolean | string[] | null): string | number | null {
+  if (Array.isArray(value)) return JSON.stringify(value);
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+function toSettings(row: SessionRecord): SessionSettings {
+  return {
+    id: row.id,
+    parentId: row.parent_id,
+    title: row.title,
+    cwd: row.cwd,
+    model: row.model,
+    thinking: row.thinking,
+    steeringMode: row.steering_mode,
+    followUpMode: row.follow_up_mode,
+    approvalMode: row.approval_mode,
+    whenDetached: row.when_detached,
+    recovery: row.recovery,
+    activeTools: row.active_tools === null ? null : (JSON.parse(row.active_tools) as string[]),
+    archived: row.archived === 1,
+    deleting: row.deleting === 1,
+    deleted: row.deleted === 1,
+    leafId: row.leaf_id,
+    paused: row.paused === 1,
+    usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage),
+    contextLeftPercent: row.context_left_percent,
+  };
+}
+
+function toListRow(row: ListRecord): SessionListRow {
+  return {
+    session_id: row.id,
+    title: row.title,
+    cwd: row.cwd,
+    model: row.model,
+    run_state: row.aborting === null ? 'idle' : row.aborting === 1 ? 'aborting' : 'running',
+    updated_at: new Date(row.updated_ms).toISOString(),
+    message_count: row.message_count,
+    last_user_message: row.last_user_text,
+    archived: row.archived === 1,
+  };
+}

@@ -1,0 +1,56 @@
+import type { SessionState } from '../core/session.js';
+import { createArtifactRows } from './artifact-rows.js';
+import { createEntryRows } from './entry-rows.js';
+import { createEventBodies } from './event-bodies.js';
+import { createEventLog } from './event-log.js';
+import { createInputRows } from './input-rows.js';
+import { createMetaRows } from './meta-rows.js';
+import { createPartialRows } from './partial-rows.js';
+import { createProjection } from './projection.js';
+import { createReading } from './reading.js';
+import { createRequestRows } from './request-rows.js';
+import { createRunRows } from './run-rows.js';
+import { createSessionRows } from './session-rows.js';
+import type { Database } from './sqlite.js';
+import { createSweep } from './sweep.js';
+
+/** All that is remembered, over one connection. Reading is free; writing goes through `engine/commit`. */
+export function createStore(db: Database, bootId: string) {
+  const meta = createMetaRows(db);
+  const sessions = createSessionRows(db);
+  const entries = createEntryRows(db);
+  const inputs = createInputRows(db);
+  const runs = createRunRows(db);
+  const requests = createRequestRows(db);
+  const partials = createPartialRows(db);
+  const log = createEventLog(db, createEventBodies(entries, inputs), meta);
+  return {
+    db,
+    bootId,
+    meta,
+    sessions,
+    entries,
+    inputs,
+    runs,
+    requests,
+    partials,
+    log,
+    artifacts: createArtifactRows(db),
+    reading: createReading(db),
+    sweep: createSweep(db),
+    project: createProjection({ sessions, entries, inputs, runs, requests, partials }, bootId),
+    /** Undefined when there is no such session, or it was deleted. */
+    load(sessionId: string): SessionState | undefined {
+      const settings = sessions.load(sessionId);
+      if (!settings) return undefined;
+      return {
+        ...settings,
+        inputs: inputs.waiting(sessionId),
+        run: runs.active(sessionId),
+        lastRun: runs.last(sessionId),
+        requests: requests.open(sessionId),
+      };
+    },
+  };
+}
+export type Store = ReturnType<typeof createStore>;

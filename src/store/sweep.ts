@@ -1,0 +1,49 @@
+import { limits } from '../protocol/limits.js';
+import type { Database } from './sqlite.js';
+
+/** Removes what a deleted session leaves behind, a batch at a time. Callers own the transaction. */
+export function createSweep(db: Database) {
+  /** Entries that a session which still lives hangs on, with all their ancestors. */
+  const kept = `WITH RECURSIVE kept (id, parent_id) AS (
+      SELECT e.id, e.parent_id FROM entry e WHERE e.session_id = :session AND (
+        EXISTS (SELECT 1 FROM session s WHERE (s.leaf_id = e.id OR s.base_id = e.id) AND s.id <> :session AND s.deleted = 0)
+        OR EXISTS (SELECT 1 FROM entry c WHERE c.parent_id = e.id AND c.session_id <> :session))
+      UNION SELECT e.id, e.parent_id FROM kept JOIN entry e ON e.id = kept.parent_id)`;
+  const gone = `SELECT no FROM entry WHERE session_id = :session AND id NOT IN (SELECT id FROM kept) ORDER BY no DESC LIMIT :limit`;
+  const loosen = db.prepare('UPDATE session SET leaf_id = NULL, base_id = NULL WHERE id = ? AND deleted = 1');
+  const batch = db.prepare<[Record<string, unknown>], number>(`${kept} ${gone}`).pluck();
+  const dropWords = db.prepare('DELETE FROM entry_search WHERE rowid = ?');
+  const dropArtifacts = db.prepare('DELETE FROM artifact WHERE entry_id = (SELECT id FROM entry WHERE no = ?)');
+  const dropEntry = db.prepare('DELETE FROM entry WHERE no = ?');
+  const steps = [
+    'DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE session_id = :session AND seq < (SELECT max(seq) FROM event WHERE session_id = :session) LIMIT :limit)',
+    'DELETE FROM ui_request WHERE id IN (SELECT id FROM ui_request WHERE session_id = :session LIMIT :limit)',
+    'DELETE FROM input_text WHERE input_id IN (SELECT id FROM input WHERE session_id = :session LIMIT :limit)',
+    'DELETE FROM input WHERE id IN (SELECT id FROM input WHERE session_id = :session AND NOT EXISTS (SELECT 1 FROM input_text WHERE input_id = id) LIMIT :limit)',
+    'DELETE FROM run WHERE id IN (SELECT id FROM run WHERE session_id = :session LIMIT :limit)',
+  ].map((sql) => db.prepare<[Record<string, unknown>]>(sql));
+  const empty = db.prepare('DELETE FROM session WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE session_id = session.id) AND NOT EXISTS (SELECT 1 FROM artifact WHERE session_id = session.id)');
+  const settle = db.prepare(`UPDATE session SET deleted = 2, title = '', last_user_text = '' WHERE id = ?`);
+
+  return {
+    /** A session whose entries a branch still uses stays as an empty shell. */
+    batch(sessionId: string): void {
+      const some = { session: sessionId, limit: limits.sweepBatchRows };
+      loosen.run(sessionId);
+      for (const step of steps) if (step.run(some).changes > 0) return;
+      const entries = batch.all(some);
+      for (const no of entries) {
+        dropWords.run(no);
+        dropArtifacts.run(no);
+        dropEntry.run(no);
+      }
+      if (entries.length > 0) return;
+      if (empty.run(sessionId).changes === 0) settle.run(sessionId);
+    },
+    /** Gives a batch of free pages back to the file system. */
+    giveBack(): void {
+      db.pragma(`incremental_vacuum(${limits.sweepBatchRows})`);
+    },
+  };
+}
+export type Sweep = ReturnType<typeof createSweep>;

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { uiMethod, type UiMethod } from '../protocol/events.js';
+import { toolText, type Tool } from './port.js';
+
+const titleCharsMax = 200;
+const messageCharsMax = 10_000;
+const optionsMax = 50;
+const timeoutSecondsMax = 7 * 24 * 3600;
+
+const parameters = z
+  .object({
+    method: uiMethod,
+    title: z.string().min(1).max(titleCharsMax).describe('the question'),
+    message: z.string().max(messageCharsMax).optional(),
+    options: z.array(z.string().min(1).max(titleCharsMax)).min(1).max(optionsMax).optional().describe('what to choose from; select only'),
+    placeholder: z.string().max(titleCharsMax).optional(),
+    default: z.string().max(messageCharsMax).optional().describe('text to begin with; input and editor'),
+    timeout_seconds: z.number().min(1).max(timeoutSecondsMax).optional().describe('without it, the question waits'),
+  })
+  .refine(({ method, options }) => method !== 'select' || options !== undefined, { path: ['options'], error: 'select needs options' });
+
+type AskArgs = z.infer<typeof parameters>;
+
+/** Asks a person and says in words what was answered. No answer is a result too, not an error. */
+export function createAskUserTool(): Tool<AskArgs> {
+  return {
+    name: 'ask_user',
+    description: 'Asks the person to select, confirm, or type a line (input) or a longer text (editor).',
+    parameters,
+    readOnly: false,
+    resumable: true,
+    title: ({ title }) => `Ask: ${title.replaceAll(/\s+/gu, ' ')}`,
+    async run(args, context) {
+      const { method, timeout_seconds } = args;
+      const timeoutMs = timeout_seconds === undefined ? null : timeout_seconds * 1000;
+      const answer = await context.ask('answer', { method, params: toParams(args), timeoutMs });
+      return toolText(describeAnswer(method, answer));
+    },
+  };
+}
+
+function toParams({ title, message, options, placeholder, default: initial }: AskArgs): Record<string, unknown> {
+  return {
+    title,
+    ...(message !== undefined && { message }),
+    ...(options !== undefined && { options: options.map((option) => ({ value: option, label: option })) }),
+    ...(placeholder !== undefined && { placeholder }),
+    ...(initial !== undefined && { default: initial }),
+  };
+}
+
+function describeAnswer(method: UiMethod, answer: unknown): string {
+  if (answer === null || answer === undefined) return 'The person gave no answer.';
+  const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
+  if (method === 'confirm')
+    return answer === true ? 'The person said yes.' : answer === false ? 'The person said no.' : `The person said: ${text}`;
+  if (method === 'select') return `The person chose: ${text}`;
+  return text === '' ? 'The person left it empty.' : `The person wrote: ${text}`;
+}

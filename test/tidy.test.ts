@@ -1,0 +1,380 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { expect, test } from 'vitest';
+import { staleDocs } from '../scripts/docs.js';
+import { events } from '../src/protocol/events.js';
+import { limits } from '../src/protocol/limits.js';
+
+/** Which folders of src a folder may import beside itself; a path to a file means that file alone. */
+const ports = ['providers/port.ts', 'tools/port.ts', 'policy/port.ts', 'context/port.ts', 'mcp/port.ts', 'extensions/port.ts'];
+const frontend = ['client', 'protocol'];
+const directions: Record<string, string[]> = {
+  protocol: [],
+  core: ['protocol'],
+  store: ['core', 'protocol'],
+  engine: ['store', 'core', 'protocol', ...ports],
+  server: ['engine', 'store', 'core', 'protocol'],
+  providers: ['protocol'],
+  tools: ['protocol'],
+  policy: ['protocol', 'tools/port.ts'],
+  context: ['protocol'],
+  mcp: ['protocol', 'tools/port.ts'],
+  extensions: ['protocol', 'tools/port.ts'],
+  client: ['core', 'protocol'],
+  cli: frontend,
+  tui: frontend,
+  web: frontend,
+  bridges: frontend,
+};
+const importsEverything = 'daemon';
+const frontends = new Set(['cli', 'tui', 'web', 'bridges']);
+/** The one command that becomes the daemon, and so may load it when it runs. */
+const daemonRun = 'cli/daemon-run.ts';
+
+const browserSafe = new Set(['protocol', 'core']);
+const transactionFiles = new Set(['engine/commit.ts', 'store/migrate.ts', 'daemon/lock.ts']);
+const synchronousPlaces = ['core/', 'engine/commit.ts', 'server/handlers/'];
+const programStarters = new Set(['tools', 'mcp', 'extensions', 'policy', 'daemon', 'client', 'cli']);
+const loadedWhenUsed = ['openai', '@anthropic-ai/sdk', '@modelcontextprotocol/sdk', '@agentclientprotocol/sdk', '@earendil-works/pi-tui'];
+const impureNames = new Set(['performance', 'crypto', 'process', 'setTimeout', 'setImmediate', 'queueMicrotask', 'fetch']);
+const limitName = /(Max|Min|Default|Ms|Bytes|Rows|Events)$/;
+const sourceLinesMax = 400;
+const agentsLinesMax = 80;
+
+interface TextFile {
+  /** Below the root of the project, with `/`. */
+  path: string;
+  text: string;
+}
+interface Source extends TextFile {
+  /** Below src. */
+  name: string;
+  folder: string;
+  tree: ts.SourceFile;
+}
+interface Import {
+  source: Source;
+  node: ts.Node;
+  specifier: string;
+  kind: 'static' | 'type' | 'dynamic';
+}
+interface Law {
+  law: string;
+  /** What breaks it, each as `file:line what`. */
+  check: () => string[] | Promise<string[]>;
+}
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const notOurs = new Set(['node_modules', 'dist', 'coverage', '.git', 'bench.json']);
+const files = readTree('');
+const sources = files.filter(({ path }) => /^src\/.*\.tsx?$/.test(path)).map(parse);
+const imports = sources.flatMap(importsOf);
+
+function readTree(folder: string): TextFile[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((item) => {
+    const path = posix.join(folder, item.name);
+    if (notOurs.has(item.name)) return [];
+    if (item.isDirectory()) return readTree(path);
+    return item.isFile() ? [{ path, text: readFileSync(join(root, path), 'utf8') }] : [];
+  });
+}
+
+function parse({ path, text }: TextFile): Source {
+  const name = path.slice('src/'.length);
+  const folder = name.includes('/') ? name.slice(0, name.indexOf('/')) : '';
+  return { path, text, name, folder, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
+}
+
+function nodesOf(source: Source): ts.Node[] {
+  const nodes: ts.Node[] = [];
+  (function visit(node: ts.Node): void {
+    nodes.push(node);
+    ts.forEachChild(node, visit);
+  })(source.tree);
+  return nodes;
+}
+
+function importsOf(source: Source): Import[] {
+  return nodesOf(source).flatMap((node): Import[] => {
+    if (ts.isImportDeclaration(node) || (ts.isExportDeclaration(node) && node.moduleSpecifier)) {
+      const typeOnly = ts.isImportDeclaration(node) ? node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword : node.isTypeOnly;
+      return [{ source, node, specifier: (node.moduleSpecifier as ts.StringLiteral).text, kind: typeOnly ? 'type' : 'static' }];
+    }
+    if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
+      return [{ source, node, specifier: node.argument.literal.text, kind: 'type' }];
+    }
+    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      const [argument] = node.arguments;
+      return [{ source, node, specifier: argument && ts.isStringLiteralLike(argument) ? argument.text : '', kind: 'dynamic' }];
+    }
+    return [];
+  });
+}
+
+function at(source: Source, node: ts.Node, what = node.getText(source.tree).split('\n')[0]): string {
+  return `${source.path}:${source.tree.getLineAndCharacterOfPosition(node.getStart(source.tree)).line + 1} ${what}`;
+}
+
+function find(among: Source[], breaks: (node: ts.Node) => boolean): string[] {
+  return among.flatMap((source) =>
+    nodesOf(source)
+      .filter(breaks)
+      .map((node) => at(source, node)),
+  );
+}
+
+function findLines(among: TextFile[], pattern: RegExp): string[] {
+  return among.flatMap(({ path, text }) =>
+    text.split('\n').flatMap((line, i) => (pattern.test(line) ? [`${path}:${i + 1} ${line.trim().slice(0, 120)}`] : [])),
+  );
+}
+
+/** The path below src that an import means, or undefined for a package. */
+function targetOf({ source, specifier }: Import): string | undefined {
+  if (!specifier.startsWith('.')) return undefined;
+  return posix.join(posix.dirname(source.name), specifier).replace(/\.js$/, '.ts');
+}
+
+function forbidden(found: Import): boolean {
+  const target = targetOf(found);
+  const { folder, name } = found.source;
+  if (target === undefined || folder === importsEverything) return false;
+  const targetFolder = target.slice(0, target.indexOf('/'));
+  if (targetFolder === folder) return false;
+  if (name === daemonRun && targetFolder === importsEverything && found.kind === 'dynamic') return false;
+  const allowed = directions[folder] ?? [];
+  return !allowed.includes(targetFolder) && !allowed.includes(target);
+}
+
+function inFolders(folders: ReadonlySet<string>): Source[] {
+  return sources.filter(({ folder }) => folders.has(folder));
+}
+
+function isCallOf(node: ts.Node, name: RegExp): node is ts.CallExpression {
+  if (!ts.isCallExpression(node)) return false;
+  const callee = ts.isPropertyAccessExpression(node.expression) ? node.expression.name : node.expression;
+  return ts.isIdentifier(callee) && name.test(callee.text);
+}
+
+function isMethodCall(node: ts.Node, name: RegExp): boolean {
+  return isCallOf(node, name) && ts.isPropertyAccessExpression(node.expression);
+}
+
+/** A name that is looked up in scope, as against a key. */
+function isReference(node: ts.Node, names: ReadonlySet<string>): boolean {
+  if (!ts.isIdentifier(node) || !names.has(node.text)) return false;
+  const { parent } = node;
+  if (ts.isPropertyAccessExpression(parent)) return parent.expression === node;
+  return !('name' in parent && parent.name === node);
+}
+
+function literalText(node: ts.Node): string {
+  return ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node) ? node.text : '';
+}
+
+function checkDurability(): string[] {
+  const store = sources.filter(({ folder }) => folder === 'store');
+  const weak = find(sources, (node) => /synchronous\s*=\s*(OFF|NORMAL|0|1)\b/i.test(literalText(node)));
+  if (limits.busyTimeoutMs > 100) weak.push('src/protocol/limits.ts: busyTimeoutMs is over 100');
+  const opener = store.find(({ text }) => /journal_mode\s*=/i.test(text));
+  if (store.length === 0) return weak;
+  if (!opener) return [...weak, 'src/store: nothing sets journal_mode'];
+  const journal = opener.text.search(/journal_mode\s*=\s*WAL/i);
+  const full = opener.text.search(/synchronous\s*=\s*FULL/i);
+  return journal >= 0 && full > journal ? weak : [...weak, `${opener.path}: synchronous=FULL must be set after journal_mode=WAL`];
+}
+
+function checkBounds(): string[] {
+  const others = sources.filter(({ name }) => name !== 'protocol/limits.ts');
+  const names = Object.keys(limits);
+  const unused = names.filter((name) => !others.some(({ text }) => new RegExp(`\\b${name}\\b`).test(text)));
+  return [
+    ...names.filter((name) => !limitName.test(name)).map((name) => `src/protocol/limits.ts: ${name} ends without a unit`),
+    ...unused.map((name) => `src/protocol/limits.ts: nothing keeps to ${name}`),
+    ...find(sources, (node) => isCallOf(node, /^setTimeout$/) && node.arguments[1] !== undefined && ts.isNumericLiteral(node.arguments[1])),
+  ];
+}
+
+const laws: Law[] = [
+  {
+    law: '1 one door: only engine/commit.ts opens a write transaction',
+    check: () =>
+      find(
+        sources.filter(({ name }) => !transactionFiles.has(name)),
+        (node) => isMethodCall(node, /^(transaction|immediate|exclusive)$/) || /\b(BEGIN|SAVEPOINT)\b/.test(literalText(node)),
+      ),
+  },
+  {
+    law: '2 no await before commit: decisions, the commit and handlers are synchronous',
+    check: () =>
+      find(
+        sources.filter(({ name }) => synchronousPlaces.some((place) => name.startsWith(place))),
+        (node) => ts.isAwaitExpression(node) || node.kind === ts.SyntaxKind.AsyncKeyword || isMethodCall(node, /^then$/),
+      ),
+  },
+  {
+    law: '3 core is pure: no node:, clock or randomness',
+    check: () =>
+      find(
+        inFolders(new Set(['core'])),
+        (node) =>
+          isReference(node, impureNames) ||
+          (ts.isPropertyAccessExpression(node) && /^(Date\.now|Math\.random)$/.test(node.getText())) ||
+          (ts.isNewExpression(node) && node.expression.getText() === 'Date' && !node.arguments?.length),
+      ),
+  },
+  {
+    law: '3 protocol and core are browser-safe: of packages they import zod and nothing else',
+    check: () =>
+      imports
+        .filter((found) => browserSafe.has(found.source.folder) && targetOf(found) === undefined && found.specifier !== 'zod')
+        .map(({ source, node }) => at(source, node)),
+  },
+  { law: '4 everything is bounded: each limit has a unit and is kept, and no timeout is a bare number', check: checkBounds },
+  {
+    law: '5 a wake is a bit: it says which session and nothing more',
+    check: () => find(sources, (node) => isCallOf(node, /^wake([A-Z]\w*)?$/) && node.arguments.length > 1),
+  },
+  { law: '6 acknowledged is durable: WAL, then synchronous=FULL, and a short busy timeout', check: checkDurability },
+  {
+    law: '7 frontends are guests: they import client and protocol only',
+    check: () =>
+      imports.filter((found) => frontends.has(found.source.folder) && forbidden(found)).map(({ source, node }) => at(source, node)),
+  },
+  {
+    law: '7 imports point one way',
+    check: () =>
+      imports.filter((found) => !frontends.has(found.source.folder) && forbidden(found)).map(({ source, node }) => at(source, node)),
+  },
+  {
+    law: '7 every folder of src has its row in the table of directions',
+    check: () =>
+      sources
+        .filter(({ folder, name }) => !(folder in directions) && folder !== importsEverything && !name.endsWith('.d.ts'))
+        .map(({ path }) => path),
+  },
+  {
+    law: '8 a repository grants itself nothing: few places start programs, and none of them through a shell by accident',
+    check: () => [
+      ...imports
+        .filter(({ specifier, source }) => /^(node:)?child_process$/.test(specifier) && !programStarters.has(source.folder))
+        .map(({ source, node }) => at(source, node)),
+      ...find(
+        sources,
+        (node) =>
+          (ts.isPropertyAssignment(node) && node.name.getText() === 'shell' && node.initializer.kind === ts.SyntaxKind.TrueKeyword) ||
+          (ts.isImportSpecifier(node) && /^exec(Sync)?$/.test((node.propertyName ?? node.name).text)),
+      ),
+    ],
+  },
+  {
+    law: '9 streaming is linear: an update carries a piece and its offset, never the whole',
+    check: () =>
+      (['message_update', 'tool_execution_update'] as const).flatMap((type) => {
+        const fields = Object.keys(events[type].payload.shape);
+        const whole = fields.filter((field) => ['message', 'content', 'text', 'partial', 'output', 'result'].includes(field));
+        return fields.includes('offset') ? whole.map((field) => `${type}.${field}`) : [`${type} has no offset`];
+      }),
+  },
+  { law: '10 idle is free: nothing polls', check: () => find(sources, (node) => isReference(node, new Set(['setInterval']))) },
+  {
+    law: '10 idle is free: SDKs are loaded when first used',
+    check: () =>
+      imports
+        .filter(
+          ({ specifier, kind }) =>
+            kind === 'static' && loadedWhenUsed.some((name) => specifier === name || specifier.startsWith(`${name}/`)),
+        )
+        .map(({ source, node }) => at(source, node)),
+  },
+  {
+    law: 'files and folders have kebab-case names that say what is in them',
+    check: () =>
+      files
+        .map(({ path }) => path)
+        .filter((path) => /^(src|test|scripts|bin)\//.test(path) && /\.[jt]sx?$/.test(path))
+        .filter(
+          (path) =>
+            !/^([a-z0-9]+(-[a-z0-9]+)*\/)+[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.[jt]sx?$/.test(path) ||
+            /\/(utils?|helpers?)\.ts$/.test(path),
+        ),
+  },
+  {
+    law: 'there are no barrels: src/client/index.ts is the only index',
+    check: () => sources.map(({ path }) => path).filter((path) => path.endsWith('/index.ts') && path !== 'src/client/index.ts'),
+  },
+  {
+    law: 'nothing in src is exported as default',
+    check: () =>
+      find(
+        sources,
+        (node) =>
+          ts.isExportAssignment(node) ||
+          (node.kind === ts.SyntaxKind.DefaultKeyword && ts.canHaveModifiers(node.parent)) ||
+          (ts.isExportSpecifier(node) && node.name.text === 'default'),
+      ),
+  },
+  {
+    law: `no file of src is over ${sourceLinesMax} lines`,
+    check: () =>
+      sources
+        .map(({ path, text }) => ({ path, lines: text.trimEnd().split('\n').length }))
+        .flatMap(({ path, lines }) => (lines > sourceLinesMax ? [`${path}:${lines}`] : [])),
+  },
+  {
+    law: 'no catch is empty',
+    check: () => find(sources, (node) => ts.isCatchClause(node) && node.block.statements.length === 0),
+  },
+  {
+    law: 'only cli/ writes to the console',
+    check: () =>
+      find(
+        sources.filter(({ folder }) => folder !== 'cli'),
+        (node) => isReference(node, new Set(['console'])),
+      ),
+  },
+  {
+    law: 'built-in modules are imported by their node: name',
+    check: () =>
+      imports.filter(({ specifier }) => isBuiltin(specifier) && !specifier.startsWith('node:')).map(({ source, node }) => at(source, node)),
+  },
+  {
+    law: 'nothing is left for later in a comment',
+    check: () =>
+      findLines(
+        files.filter(({ path }) => /^(src|test|scripts|bin|migrations)\//.test(path)),
+        /\b(TO[D]O|FIX[M]E)\b/,
+      ),
+  },
+  {
+    law: 'the lock file holds no download addresses',
+    check: () =>
+      findLines(
+        files.filter(({ path }) => path === 'package-lock.json'),
+        /"resolved": "http/,
+      ),
+  },
+  {
+    law: 'no file names a directory of the machine it was written on',
+    check: () =>
+      findLines(
+        files.filter(({ text }) => !text.includes('\0')),
+        /(?<![\w.~/-])\/(work|root)\//,
+      ),
+  },
+  { law: 'docs/protocol.md and its schema say what the tables say (npm run docs)', check: staleDocs },
+  {
+    law: `AGENTS.md is under ${agentsLinesMax} lines`,
+    check: () =>
+      files.filter(({ path, text }) => path === 'AGENTS.md' && text.trimEnd().split('\n').length >= agentsLinesMax).map(({ path }) => path),
+  },
+];
+
+for (const { law, check } of laws) {
+  test(law, async () => {
+    expect(await check()).toEqual([]);
+  });
+}

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { createAskUserTool } from '../../src/tools/ask-user.js';
+import { toolText, type Question, type ToolContext } from '../../src/tools/port.js';
+
+const askUser = createAskUserTool();
+
+async function ask(args: unknown, answer: unknown) {
+  const asked: { key: string; question: Question }[] = [];
+  const context: ToolContext = {
+    sessionId: 'ses_1',
+    runId: 'run_1',
+    toolCallId: 'call_1',
+    cwd: '/',
+    signal: new AbortController().signal,
+    output: () => expect.unreachable(),
+    ask: async (key, question) => {
+      asked.push({ key, question });
+      return answer;
+    },
+  };
+  return { result: await askUser.run(askUser.parameters.parse(args), context), asked };
+}
+
+test('a question goes out once, under a key that is the same after a restart', async () => {
+  const args = { method: 'select', title: 'Which?', message: 'Choose.', options: ['a', 'b'], timeout_seconds: 1.5 };
+  expect((await ask(args, 'a')).asked).toEqual([
+    {
+      key: 'answer',
+      question: {
+        method: 'select',
+        params: {
+          title: 'Which?',
+          message: 'Choose.',
+          options: [
+            { value: 'a', label: 'a' },
+            { value: 'b', label: 'b' },
+          ],
+        },
+        timeoutMs: 1_500,
+      },
+    },
+  ]);
+});
+
+test('only what was given is sent, and without a timeout the question waits', async () => {
+  expect((await ask({ method: 'confirm', title: 'Go?' }, true)).asked[0]?.question).toEqual({
+    method: 'confirm',
+    params: { title: 'Go?' },
+    timeoutMs: null,
+  });
+  expect((await ask({ method: 'editor', title: 'Log', placeholder: 'p', default: 'd' }, '')).asked[0]?.question.params).toEqual({
+    title: 'Log',
+    placeholder: 'p',
+    default: 'd',
+  });
+});
+
+test.for([
+  ['select', 'north', 'The person chose: north'],
+  ['confirm', true, 'The person said yes.'],
+  ['confirm', false, 'The person said no.'],
+  ['input', 'Seagull', 'The person wrote: Seagull'],
+  ['input', '', 'The person left it empty.'],
+  ['editor', 'one\ntwo', 'The person wrote: one\ntwo'],
+  ['editor', { odd: 1 }, 'The person wrote: {"odd":1}'],
+] as const)('%s answered with %j is told as "%s"', async ([method, answer, text]) => {
+  expect((await ask({ method, title: 'T', options: ['north'] }, answer)).result).toEqual(toolText(text));
+});
+
+test('no answer is told, and is no error', async () => {
+  for (const method of ['select', 'confirm', 'input', 'editor']) {
+    expect((await ask({ method, title: 'T', options: ['a'] }, null)).result).toEqual(toolText('The person gave no answer.'));
+  }
+});
+
+test('arguments that make no question are refused, each by name', () => {
+  const refused = (args: unknown) => askUser.parameters.safeParse(args).error?.issues.map((issue) => issue.path.join('.'));
+  expect(refused({ method: 'select', title: 'T' })).toEqual(['options']);
+  expect(refused({ method: 'select', title: 'T', options: [] })).toEqual(['options']);
+  expect(refused({ method: 'guess', title: 'T' })).toEqual(['method']);
+  expect(refused({ method: 'input', title: '' })).toEqual(['title']);
+  expect(refused({ method: 'input', title: 'T', timeout_seconds: 0 })).toEqual(['timeout_seconds']);
+  expect(refused({ method: 'input', title: 'T', options: Array(51).fill('x') })).toEqual(['options']);
+});
+
+test('its parameters are one JSON Schema object, as providers want it', () => {
+  expect(z.toJSONSchema(askUser.parameters)).toMatchObject({ type: 'object', required: ['method', 'title'] });
+});
+
+test('it only asks, so that a restart may run it again', () => {
+  expect([askUser.readOnly, askUser.resumable, 'approval' in askUser]).toEqual([false, true, false]);
+  expect(askUser.description.length).toBeLessThanOrEqual(120);
+  expect(askUser.title({ method: 'confirm', title: 'Go\nnow?' })).toBe('Ask: Go now?');
+});
