@@ -37,9 +37,11 @@ export interface Submitted {
 
 /** Admits an input. A retry with the same id and content is accepted and changes nothing. */
 export function submitInput(state: SessionState, input: NewInput, earlier: EarlierInput | undefined, fresh: Fresh): Decision<Submitted> {
-  if (earlier) return sameInput(state.id, input, earlier) ? accept([], { runId: earlier.runId, seq: earlier.seq }) : reject('input_conflict');
+  if (earlier)
+    return sameInput(state.id, input, earlier) ? accept([], { runId: earlier.runId, seq: earlier.seq }) : reject('input_conflict');
   if (isEmpty(input)) return reject('empty_prompt');
-  if (!state.run) return input.command === 'prompt' || input.otherwise === 'prompt' ? startRun(state, input, fresh) : reject('no_active_run');
+  if (!state.run)
+    return input.command === 'prompt' || input.otherwise === 'prompt' ? startRun(state, input, fresh) : reject('no_active_run');
   if (state.run.aborting) return submitWhileAborting(state, input, fresh);
   if (input.command !== 'prompt') return enqueue(state, input, input.command, state.run.id, false);
   if (input.otherwise === 'steer' || input.otherwise === 'follow_up') {

@@ -158,9 +158,7 @@ function sayMessageEnd(draft: Draft, message: NewMessage, ifEmpty: 'empty' | 'ab
   draft.say({
     type: 'message_end',
     payload:
-      message.content.length > 0
-        ? { ...at, message: toMessage(draft.state, message, fresh) }
-        : { ...at, discarded: true, reason: ifEmpty },
+      message.content.length > 0 ? { ...at, message: toMessage(draft.state, message, fresh) } : { ...at, discarded: true, reason: ifEmpty },
   });
 }
 

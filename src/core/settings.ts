@@ -3,7 +3,10 @@ import { accept, createDraft, reject, type Decision } from './decision.js';
 import { sayAbort } from './runs.js';
 import type { SessionState } from './session.js';
 
-export type SettingsChange = Omit<EventPayload<'session_update'>, 'session_id' | 'created' | 'deleted' | 'deleting' | 'parent_id' | 'leaf_id'>;
+export type SettingsChange = Omit<
+  EventPayload<'session_update'>,
+  'session_id' | 'created' | 'deleted' | 'deleting' | 'parent_id' | 'leaf_id'
+>;
 
 /** Makes a session with all that there is to know about it, so that one event tells a client everything. */
 export function createSession(id: string, fields: SettingsChange & { parent_id?: string; leaf_id?: string | null }): Decision {

@@ -61,10 +61,12 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
   const lock = takeLock(paths.stateDir);
   if (!lock) throw new StartRefused(`a daemon already runs on ${paths.stateDir}`);
 
-  const die = (what: string) => (error: unknown): never => {
-    log.fatal({ err: error }, what);
-    return exit(70);
-  };
+  const die =
+    (what: string) =>
+    (error: unknown): never => {
+      log.fatal({ err: error }, what);
+      return exit(70);
+    };
   const migrations = readMigrations(migrationsDir());
   const db = openDatabase(join(paths.stateDir, 'berth.db'), migrations.length);
   migrate(db, migrations);

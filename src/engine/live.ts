@@ -60,8 +60,21 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
     });
   }
 
-  function deltaPayload(message: MessageAddress, index: number, block: Pick<OpenBlock, 'kind' | 'toolCallId' | 'toolName'>, offset: number, delta: string): EventPayload<'message_update'> {
-    const at = { session_id: message.sessionId, run_id: message.runId, turn_id: message.turnId, message_id: message.messageId, block: index, offset };
+  function deltaPayload(
+    message: MessageAddress,
+    index: number,
+    block: Pick<OpenBlock, 'kind' | 'toolCallId' | 'toolName'>,
+    offset: number,
+    delta: string,
+  ): EventPayload<'message_update'> {
+    const at = {
+      session_id: message.sessionId,
+      run_id: message.runId,
+      turn_id: message.turnId,
+      message_id: message.messageId,
+      block: index,
+      offset,
+    };
     switch (block.kind) {
       case 'text':
         return { ...at, delta };
@@ -107,8 +120,7 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
     },
     /** Text units said so far, over all blocks. */
     sizeOf: (message: OpenMessage): number => message.blocks.reduce((sum, { text }) => sum + text.length(), 0),
-    openIn: (sessionId: string): readonly OpenMessage[] =>
-      sessionId === '*' ? [...open.values()] : (bySession.get(sessionId) ?? none),
+    openIn: (sessionId: string): readonly OpenMessage[] => (sessionId === '*' ? [...open.values()] : (bySession.get(sessionId) ?? none)),
     find: (messageId: string): OpenMessage | undefined => open.get(messageId),
     /** The next line for a reader that has a block up to `from`; undefined when there is nothing new. */
     deltaFrom(message: OpenMessage, index: number, from: number): DeltaLine | undefined {

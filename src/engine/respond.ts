@@ -35,7 +35,11 @@ export function createRespond({ store, commit, live, providers, toolSpecs, newId
     };
   }
 
-  async function read(stream: AsyncIterable<ModelDelta>, opened: () => Promise<OpenMessage | undefined>, signal: AbortSignal): Promise<Ending> {
+  async function read(
+    stream: AsyncIterable<ModelDelta>,
+    opened: () => Promise<OpenMessage | undefined>,
+    signal: AbortSignal,
+  ): Promise<Ending> {
     let message: OpenMessage | undefined;
     for await (const delta of stream) {
       if (signal.aborted) return 'stopped';
@@ -67,7 +71,12 @@ export function createRespond({ store, commit, live, providers, toolSpecs, newId
     }
   }
 
-  function streamOf(provider: Provider, request: ModelRequest, signal: AbortSignal, opened: () => Promise<OpenMessage | undefined>): Promise<Ending> {
+  function streamOf(
+    provider: Provider,
+    request: ModelRequest,
+    signal: AbortSignal,
+    opened: () => Promise<OpenMessage | undefined>,
+  ): Promise<Ending> {
     return read(provider.stream(request, signal), opened, signal).catch((error: unknown): Ending => {
       // A provider that throws broke its contract; the run fails, the session goes on.
       const cause = error instanceof Error ? error.message : String(error);

@@ -34,7 +34,8 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
   function prepare(state: SessionState, call: OpenCall): Prepared {
     const tool = tools.get(call.name);
     if (!tool) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
-    if (state.activeTools && !state.activeTools.includes(call.name)) return { problem: `The tool ${call.name} is not active in this session.` };
+    if (state.activeTools && !state.activeTools.includes(call.name))
+      return { problem: `The tool ${call.name} is not active in this session.` };
     if (call.problem !== null) return { problem: call.problem };
     const parsed = tool.parameters.safeParse(call.args);
     if (parsed.success) return { tool, args: parsed.data };
@@ -129,7 +130,9 @@ function approvalQuestion(call: OpenCall, need: { title: string; message: string
       message: need.message,
       tool_name: call.name,
       args: call.args,
-      digest: createHash('sha256').update(JSON.stringify([call.name, call.args])).digest('hex'),
+      digest: createHash('sha256')
+        .update(JSON.stringify([call.name, call.args]))
+        .digest('hex'),
       sandboxed: false,
       options: [
         { value: 'allow_once', label: 'Allow once' },

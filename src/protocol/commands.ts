@@ -1,15 +1,5 @@
 import { z } from 'zod';
-import {
-  approvalMode,
-  inputKind,
-  outcome,
-  queueMode,
-  recoveryMode,
-  thinkingLevel,
-  uiMethod,
-  uiRequest,
-  whenDetached,
-} from './events.js';
+import { approvalMode, inputKind, outcome, queueMode, recoveryMode, thinkingLevel, uiMethod, uiRequest, whenDetached } from './events.js';
 import { limits } from './limits.js';
 import { inputContent, message, wireText } from './messages.js';
 import { clientView, queueView, runRow, searchHit, sessionRow, stateView, treeNode } from './views.js';
@@ -342,7 +332,8 @@ export const commands = {
     role: 'observer',
   },
   resume_run: {
-    summary: 'After a run that failed, was aborted or interrupted: retry from the last user message, continue from what there is, or abandon.',
+    summary:
+      'After a run that failed, was aborted or interrupted: retry from the last user message, continue from what there is, or abandon.',
     payload: z.looseObject({ run_id: id, action: z.enum(['retry', 'continue', 'abandon']), ...inSession }),
     reply: accepted('resume_run', { ...forSession, run_id: z.string() }),
     role: 'controller',

@@ -24,7 +24,10 @@ export type ContentBlock = z.infer<typeof contentBlock>;
 export type ToolCallBlock = z.infer<typeof toolCallBlock>;
 
 /** What a person may send: text and images. */
-export const inputContent = z.array(z.discriminatedUnion('type', [textBlock, imageBlock])).min(1).max(64);
+export const inputContent = z
+  .array(z.discriminatedUnion('type', [textBlock, imageBlock]))
+  .min(1)
+  .max(64);
 
 export const role = z.enum(['user', 'assistant', 'tool_result']);
 export type Role = z.infer<typeof role>;

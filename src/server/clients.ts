@@ -75,7 +75,9 @@ export function createClients({ onChange }: { onChange(sessionId: string): void 
     count: (): number => clients.size,
     all: (): ClientView[] => [...clients.values()].map(toView),
     of: (sessionId: string): ClientView[] =>
-      [...clients.values()].filter((client) => client.sessionId === sessionId || [...client.watches.values()].includes(sessionId)).map(toView),
+      [...clients.values()]
+        .filter((client) => client.sessionId === sessionId || [...client.watches.values()].includes(sessionId))
+        .map(toView),
   };
 }
 export type Clients = ReturnType<typeof createClients>;

@@ -53,7 +53,9 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
 
     function answerLine(line: DecodedLine): void {
       if (line.kind === 'too_long') {
-        const why = refusal('invalid_command', `a line may have ${limits.lineBytesMax} bytes at most`, { line_bytes_max: limits.lineBytesMax });
+        const why = refusal('invalid_command', `a line may have ${limits.lineBytesMax} bytes at most`, {
+          line_bytes_max: limits.lineBytesMax,
+        });
         connection.close(encodeAnswer('', { ok: false, refusal: why }, seq()));
         return;
       }
@@ -62,7 +64,10 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
       const answer = runHandler(read, client);
       if (!('later' in answer)) return send(read.id, answer);
       if (waiting >= limits.pipelinedWaitingMax) {
-        return send(read.id, { ok: false, refusal: refusal('overloaded', `${limits.pipelinedWaitingMax} commands wait on this connection already`) });
+        return send(read.id, {
+          ok: false,
+          refusal: refusal('overloaded', `${limits.pipelinedWaitingMax} commands wait on this connection already`),
+        });
       }
       waiting++;
       answer.later(connection.gone).then(
@@ -113,13 +118,19 @@ export function readCommand(line: DecodedLine): ReadCommand | { id: string; refu
   return { ...read, type: read.type as CommandType };
 }
 
-export function readEnvelope(line: DecodedLine): { id: string; type: string; payload: Record<string, unknown> } | { id: string; refusal: Refusal } {
-  if (line.kind !== 'json') return { id: '', refusal: refusal('invalid_command', line.kind === 'malformed' ? line.reason : 'the line is too long') };
+export function readEnvelope(
+  line: DecodedLine,
+): { id: string; type: string; payload: Record<string, unknown> } | { id: string; refusal: Refusal } {
+  if (line.kind !== 'json')
+    return { id: '', refusal: refusal('invalid_command', line.kind === 'malformed' ? line.reason : 'the line is too long') };
   const parsed = commandEnvelope.safeParse(line.value);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const field = issue?.path.join('.') ?? '';
-    return { id: idOf(line.value), refusal: refusal('invalid_command', `${field || 'the line'}: ${issue?.message ?? 'is not a command'}`, { field }) };
+    return {
+      id: idOf(line.value),
+      refusal: refusal('invalid_command', `${field || 'the line'}: ${issue?.message ?? 'is not a command'}`, { field }),
+    };
   }
   const { v, id, type, payload } = parsed.data;
   if (v !== undefined && v !== '1' && v !== 1) {

@@ -71,7 +71,8 @@ export function createEventServer({ engine, clients, logId, now }: Deps) {
 
   function cursorProblem(after: number | undefined, givenLogId: string | undefined): Refusal | undefined {
     const details = { seq: log.head(), log_id: logId };
-    if (givenLogId !== undefined && givenLogId !== logId) return refusal('cursor_expired', 'the cursor is of another store; attach again', details);
+    if (givenLogId !== undefined && givenLogId !== logId)
+      return refusal('cursor_expired', 'the cursor is of another store; attach again', details);
     if (after === undefined) return undefined;
     if (after > log.head()) return refusal('cursor_expired', 'the cursor is past the end of the log; attach again', details);
     return after < log.floor() ? refusal('cursor_expired', 'events after this cursor have been pruned; attach again', details) : undefined;
@@ -83,7 +84,10 @@ export function createEventServer({ engine, clients, logId, now }: Deps) {
     const read = readEnvelope(line);
     if ('refusal' in read) return refuse(read.id, read.refusal);
     if (read.type !== 'subscribe') {
-      return refuse(read.id, refusal('invalid_command', 'this socket takes subscribe only; commands go to the other one', { field: 'type' }));
+      return refuse(
+        read.id,
+        refusal('invalid_command', 'this socket takes subscribe only; commands go to the other one', { field: 'type' }),
+      );
     }
     const parsed = subscribe.payload.safeParse(read.payload);
     if (!parsed.success) return refuse(read.id, toPayloadRefusal(parsed.error));

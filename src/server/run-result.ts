@@ -12,7 +12,11 @@ export interface AwaitedRun {
 }
 
 /** The answer to a prompt that waits: what the run came to, once it has ended. Undefined when the caller is gone. */
-export async function waitForRun(engine: Engine, { sessionId, runId, inputId }: AwaitedRun, gone: AbortSignal): Promise<Answer | undefined> {
+export async function waitForRun(
+  engine: Engine,
+  { sessionId, runId, inputId }: AwaitedRun,
+  gone: AbortSignal,
+): Promise<Answer | undefined> {
   const { store, wakes } = engine;
   const ended = await until(wakes, sessionId, gone, () => {
     const run = store.runs.find(runId);

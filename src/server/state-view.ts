@@ -39,13 +39,16 @@ export function createStateView(engine: Engine, clients: Clients) {
       turn_id: run?.turn?.id ?? '',
       queue: toQueue(state),
       requests: state.requests,
-      partial: state.id === '' ? [] : engine.live.openIn(state.id).map((message) => ({
-        message_id: message.messageId,
-        role: 'assistant' as const,
-        run_id: message.runId,
-        turn_id: message.turnId,
-        content: clipContent(engine.live.content(message)),
-      })),
+      partial:
+        state.id === ''
+          ? []
+          : engine.live.openIn(state.id).map((message) => ({
+              message_id: message.messageId,
+              role: 'assistant' as const,
+              run_id: message.runId,
+              turn_id: message.turnId,
+              content: clipContent(engine.live.content(message)),
+            })),
       tools: engine.liveTools.view(state.id),
       ui: { status: engine.signals.status(state.id), widgets: {}, working: '', title: '' },
       usage: state.usage,

@@ -51,13 +51,19 @@ export function createEntryRows(db: Database) {
   );
   const byId = db.prepare<[string], EntryRow>('SELECT * FROM entry WHERE id = ?');
   const pathUp = db.prepare<[string, number], EntryRow>(`${upward} SELECT e.* FROM path JOIN entry e USING (no) ORDER BY depth`);
-  const pathIds = db.prepare<[string, number], { no: number; id: string }>(`${upward} SELECT e.no, e.id FROM path JOIN entry e USING (no) ORDER BY depth`);
+  const pathIds = db.prepare<[string, number], { no: number; id: string }>(
+    `${upward} SELECT e.no, e.id FROM path JOIN entry e USING (no) ORDER BY depth`,
+  );
   const byNo = db.prepare<[number], EntryRow>('SELECT * FROM entry WHERE no = ?');
   const pathLength = db.prepare<[string, number], number>(`${upward} SELECT count(*) FROM path`).pluck();
   const lastUser = db
-    .prepare<[string, number], string>(`${upward} SELECT e.id FROM path JOIN entry e USING (no) WHERE e.role = 'user' ORDER BY depth LIMIT 1`)
+    .prepare<[string, number], string>(
+      `${upward} SELECT e.id FROM path JOIN entry e USING (no) WHERE e.role = 'user' ORDER BY depth LIMIT 1`,
+    )
     .pluck();
-  const inPath = db.prepare<[string, number, string], number>(`${upward} SELECT 1 FROM path JOIN entry e USING (no) WHERE e.id = ?`).pluck();
+  const inPath = db
+    .prepare<[string, number, string], number>(`${upward} SELECT 1 FROM path JOIN entry e USING (no) WHERE e.id = ?`)
+    .pluck();
 
   function* rowsUp(fromId: string): Generator<EntryRow> {
     yield* pathUp.iterate(fromId, limits.pageRowsMax + 1);
@@ -144,8 +150,7 @@ export function createEntryRows(db: Database) {
       const rows = pathUp.all(leafId, limits.contextMessagesMax);
       return rows.reverse().map((row) => ({ message: toMessage(row), content: contentOf(row) }));
     },
-    lastUserId: (leafId: string | null): string | undefined =>
-      leafId === null ? undefined : lastUser.get(leafId, limits.pathEntriesMax),
+    lastUserId: (leafId: string | null): string | undefined => (leafId === null ? undefined : lastUser.get(leafId, limits.pathEntriesMax)),
     pathLength: (leafId: string | null): number => (leafId === null ? 0 : (pathLength.get(leafId, limits.pathEntriesMax) ?? 0)),
     isOnPath: (leafId: string | null, id: string): boolean =>
       leafId !== null && inPath.get(leafId, limits.pathEntriesMax, id) !== undefined,

@@ -5,7 +5,9 @@ type MetaKey = 'log_id' | 'log_floor' | 'active_session';
 /** The few facts about the store itself. Callers own the transaction. */
 export function createMetaRows(db: Database) {
   const read = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck();
-  const write = db.prepare<[string, string]>('INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value');
+  const write = db.prepare<[string, string]>(
+    'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+  );
   return {
     get: (key: MetaKey): string | undefined => read.get(key),
     set(key: MetaKey, value: string): void {

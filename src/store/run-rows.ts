@@ -41,7 +41,9 @@ export function createRunRows(db: Database) {
   const start = db.prepare(
     'INSERT INTO run (id, session_id, boot_id, resumes, attempts, started_seq, started_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
   );
-  const end = db.prepare('UPDATE run SET outcome = ?, error = ?, usage = ?, ended_seq = ?, ended_ms = ? WHERE id = ? AND ended_seq IS NULL');
+  const end = db.prepare(
+    'UPDATE run SET outcome = ?, error = ?, usage = ?, ended_seq = ?, ended_ms = ? WHERE id = ? AND ended_seq IS NULL',
+  );
   const abort = db.prepare('UPDATE run SET aborting = 1 WHERE id = ?');
   const setTurn = db.prepare('UPDATE run SET turn = ?, turns = turns + ? WHERE id = ?');
   const setMessage = db.prepare('UPDATE run SET message_id = ?, message_role = ? WHERE id = ?');

@@ -81,7 +81,9 @@ export function createSessionRows(db: Database) {
   const touch = db.prepare('UPDATE session SET updated_ms = max(updated_ms, ?) WHERE id = ?');
   const setPaused = db.prepare('UPDATE session SET paused = ? WHERE id = ? AND paused <> ?');
   const setUsage = db.prepare('UPDATE session SET usage = ?, context_left_percent = ? WHERE id = ?');
-  const countMessage = db.prepare('UPDATE session SET leaf_id = ?, message_count = message_count + 1, updated_ms = max(updated_ms, ?) WHERE id = ?');
+  const countMessage = db.prepare(
+    'UPDATE session SET leaf_id = ?, message_count = message_count + 1, updated_ms = max(updated_ms, ?) WHERE id = ?',
+  );
   const setLastUser = db.prepare('UPDATE session SET last_user_text = ? WHERE id = ?');
   const count = db.prepare<[], number>('SELECT count(*) FROM session WHERE deleted = 0').pluck();
   const deleted = db.prepare<[], string>('SELECT id FROM session WHERE deleted = 1').pluck();

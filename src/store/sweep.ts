@@ -22,7 +22,9 @@ export function createSweep(db: Database) {
     'DELETE FROM input WHERE id IN (SELECT id FROM input WHERE session_id = :session AND NOT EXISTS (SELECT 1 FROM input_text WHERE input_id = id) LIMIT :limit)',
     'DELETE FROM run WHERE id IN (SELECT id FROM run WHERE session_id = :session LIMIT :limit)',
   ].map((sql) => db.prepare<[Record<string, unknown>]>(sql));
-  const empty = db.prepare('DELETE FROM session WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE session_id = session.id) AND NOT EXISTS (SELECT 1 FROM artifact WHERE session_id = session.id)');
+  const empty = db.prepare(
+    'DELETE FROM session WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE session_id = session.id) AND NOT EXISTS (SELECT 1 FROM artifact WHERE session_id = session.id)',
+  );
   const settle = db.prepare(`UPDATE session SET deleted = 2, title = '', last_user_text = '' WHERE id = ?`);
 
   return {

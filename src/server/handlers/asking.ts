@@ -11,7 +11,9 @@ export function createAskingHandlers({ engine }: ServerDeps): Pick<Handlers, 'ui
       const sessionId = store.requests.sessionOf(request_id);
       if (sessionId === undefined) return rejected('already_resolved', `there is no open request ${request_id}`);
       const by = client.saidHello ? `${client.name} (${client.id})` : client.id;
-      const outcome = commit.decide(sessionId, (state) => answerRequest(state, request_id, { by, result, error: error ?? null, cancelled }));
+      const outcome = commit.decide(sessionId, (state) =>
+        answerRequest(state, request_id, { by, result, error: error ?? null, cancelled }),
+      );
       return accepted<'ui_response'>(outcome, { command: 'ui_response', session_id: sessionId, request_id });
     },
     list_ui_requests({ session_id }) {

@@ -43,7 +43,9 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
 
   function unknownProvider(model: string | undefined): Answer | undefined {
     if (model === undefined || engine.providers.find(model)) return undefined;
-    return refusedWith('invalid_payload', `model: there is no provider ${model.split('/')[0] ?? ''}; list_models tells which there are`, { field: 'model' });
+    return refusedWith('invalid_payload', `model: there is no provider ${model.split('/')[0] ?? ''}; list_models tells which there are`, {
+      field: 'model',
+    });
   }
 
   return {
@@ -130,7 +132,11 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
       const unknown = tools.find((name) => !engine.tools.has(name));
       if (unknown !== undefined) return rejected('tool_not_registered', `there is no tool ${JSON.stringify(unknown)}`);
       const active_tools = [...new Set(tools)];
-      return change(session_id, client, { active_tools }, (id) => ({ command: 'set_active_tools', count: active_tools.length, session_id: id }));
+      return change(session_id, client, { active_tools }, (id) => ({
+        command: 'set_active_tools',
+        count: active_tools.length,
+        session_id: id,
+      }));
     },
     set_steering_mode: ({ mode, session_id }, client) =>
       change(session_id, client, { steering_mode: mode }, (id) => ({ command: 'set_steering_mode', mode, session_id: id })),

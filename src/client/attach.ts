@@ -1,0 +1,113 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { WireEvent } from '../protocol/events.js';
+import { ConnectionLost, NoDaemon } from './errors.js';
+import { openEventStream, SubscribeRefused, type EventStream } from './event-client.js';
+import { applyEvent, viewOf, type SessionView, type Snapshot } from './session-view.js';
+
+/** What an attached client hears: an event that is already in the view, a view that was read anew, or the state of the connection. */
+export type Heard = { kind: 'event'; event: WireEvent } | { kind: 'reset' } | { kind: 'lost' } | { kind: 'back' };
+
+export interface AttachedSession extends AsyncIterable<Heard> {
+  readonly sessionId: string;
+  /** The session as of the last thing heard. */
+  view(): SessionView;
+  close(): void;
+}
+
+interface Deps {
+  socketPath: string;
+  /** Connects again if the connection is lost, and says hello again, so that a person can still be asked through this client. */
+  connected(): Promise<void>;
+  /** Reads a consistent snapshot. */
+  snapshot(): Promise<Snapshot & { log_id: string }>;
+  clientId(): string | undefined;
+}
+
+const retryMsMin = 25;
+const retryMsMax = 1_000;
+
+/**
+ * A session kept in view: a snapshot, then every event after it, with no gap and no duplicate. When the daemon goes away it
+ * waits for it to come back and goes on at its cursor; when the cursor is too old it reads a new snapshot.
+ */
+export async function attachSession({ socketPath, connected, snapshot, clientId }: Deps): Promise<AttachedSession> {
+  const first = await snapshot();
+  const closing = new AbortController();
+  let { log_id: logId } = first;
+  let view = viewOf(first);
+  let stream: EventStream | undefined;
+
+  async function reset(): Promise<void> {
+    const fresh = await snapshot();
+    logId = fresh.log_id;
+    view = viewOf(fresh);
+  }
+
+  /** One connection's worth of events. True when the view must be read anew. */
+  async function* listen(): AsyncGenerator<Heard, boolean> {
+    stream = await openEventStream(socketPath, { sessionId: view.state.id, after: view.seq, logId, clientId: clientId() });
+    for await (const event of stream) {
+      if (event.type === 'goodbye') {
+        yield { kind: 'event', event };
+        return false;
+      }
+      view = applyEvent(view, event);
+      yield { kind: 'event', event };
+      if (view.stale) return true;
+    }
+    return false;
+  }
+
+  /** True when listening ended because the view must be read anew. */
+  async function* listenOrExpire(): AsyncGenerator<Heard, boolean> {
+    try {
+      return yield* listen();
+    } catch (error) {
+      if (error instanceof SubscribeRefused && error.refusal.code === 'cursor_expired') return true;
+      throw error;
+    } finally {
+      stream?.close();
+    }
+  }
+
+  async function* hear(): AsyncGenerator<Heard, void> {
+    let waitMs = retryMsMin;
+    let lost = false;
+    while (!closing.signal.aborted) {
+      try {
+        await connected();
+        if (lost) yield { kind: 'back' };
+        lost = false;
+        waitMs = retryMsMin;
+        if (yield* listenOrExpire()) {
+          await reset();
+          yield { kind: 'reset' };
+          continue;
+        }
+      } catch (error) {
+        if (!(error instanceof NoDaemon || error instanceof ConnectionLost)) throw error;
+      }
+      if (closing.signal.aborted || view.state.deleted) return;
+      if (!lost) yield { kind: 'lost' };
+      lost = true;
+      await waitUnlessClosed(waitMs);
+      waitMs = Math.min(2 * waitMs, retryMsMax);
+    }
+  }
+
+  async function waitUnlessClosed(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: closing.signal }).catch((error: unknown) => {
+      if (!closing.signal.aborted) throw error;
+    });
+  }
+
+  return {
+    sessionId: first.state.session_id,
+    view: () => view,
+    [Symbol.asyncIterator]: hear,
+    close() {
+      closing.abort();
+      stream?.close();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
+import type { Refusal } from '../protocol/errors.js';
+import { ConnectionLost } from './errors.js';
+import { onLines, openSocket } from './lines.js';
+
+/** `prompt` answers at once with `wait:false`: then there is no output yet. */
+export type CallPayload<T extends CommandType> = T extends 'prompt'
+  ? Pick<ReplyPayload<'prompt'>, 'run_id' | 'session_id' | 'input_id'> & Partial<ReplyPayload<'prompt'>>
+  : ReplyPayload<T>;
+
+/** What a command was answered with. */
+export type Reply<T extends CommandType> = { ok: true; type: string; seq: number; payload: CallPayload<T> } | { ok: false; error: Refusal };
+
+export interface CommandClient {
+  call<T extends CommandType>(type: T, payload?: CommandInput<T>): Promise<Reply<T>>;
+  isOpen(): boolean;
+  close(): void;
+}
+
+type Settle = { resolve(reply: unknown): void; reject(error: Error): void };
+
+/** One connection to the command socket. Calls may overlap; each is answered once, or rejected when the connection is lost. */
+export async function openCommandClient(path: string): Promise<CommandClient> {
+  const socket = await openSocket(path);
+  const waiting = new Map<string, Settle>();
+  let count = 0;
+  let open = true;
+
+  onLines(
+    socket,
+    (value) => {
+      const reply = value as { id?: string };
+      const settle = waiting.get(reply.id ?? '');
+      waiting.delete(reply.id ?? '');
+      settle?.resolve(value);
+    },
+    () => {
+      open = false;
+      for (const { reject } of waiting.values()) reject(new ConnectionLost('the daemon went away before it answered'));
+      waiting.clear();
+    },
+  );
+
+  return {
+    call<T extends CommandType>(type: T, payload?: CommandInput<T>) {
+      return new Promise<Reply<T>>((resolve, reject) => {
+        if (!open) return reject(new ConnectionLost('the daemon went away'));
+        const id = `c${++count}`;
+        waiting.set(id, { resolve: (reply) => resolve(reply as Reply<T>), reject });
+        socket.write(`${JSON.stringify({ v: '1', id, type, payload: payload ?? {} })}\n`);
+      });
+    },
+    isOpen: () => open,
+    close() {
+      open = false;
+      socket.destroy();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
+import type { UiMethod } from '../protocol/events.js';
+import { makeId } from '../protocol/ids.js';
+import { limits } from '../protocol/limits.js';
+import { attachSession, type AttachedSession } from './attach.js';
+import { openCommandClient, type CommandClient, type Reply } from './command-client.js';
+import { ConnectionLost, NoDaemon } from './errors.js';
+import { openEventStream, type EventStream, type SubscribeOptions } from './event-client.js';
+import { resolvePaths, type Paths } from './paths.js';
+
+export interface ConnectOptions {
+  /** Where the daemon is; from the environment when absent. */
+  paths?: Paths;
+  client?: { name: string; version?: string; kind?: string };
+  role?: 'controller' | 'observer';
+  /** What kinds of questions this client can put to its person. */
+  uiCapabilities?: UiMethod[];
+  /** Start a daemon when none runs. */
+  autostart?: boolean;
+}
+
+/** A daemon, reachable. The connection is made anew when it is lost. */
+export interface Berth {
+  readonly paths: Paths;
+  hello(): ReplyPayload<'hello'>;
+  /**
+   * Sends a command. Commands that change nothing, and inputs (which get an `input_id`), are sent again after a lost
+   * connection: they take effect once. All others reject with ConnectionLost.
+   */
+  call<T extends CommandType>(type: T, payload?: CommandInput<T>): Promise<Reply<T>>;
+  subscribe(options: SubscribeOptions): Promise<EventStream>;
+  attach(sessionId: string): Promise<AttachedSession>;
+  close(): void;
+}
+
+/** The session cannot be attached to; the message says why. */
+export class AttachRefused extends Error {
+  override name = 'AttachRefused';
+}
+
+const inputCommands: ReadonlySet<string> = new Set(['prompt', 'steer', 'follow_up']);
+const readingCommand = /^(get_|list_|search_|ping$|attach$|hello$)/;
+const retryMs = 50;
+
+export async function connect(options: ConnectOptions = {}): Promise<Berth> {
+  const paths = options.paths ?? resolvePaths({}, process.env);
+  let commands: CommandClient | undefined;
+  let opening: Promise<CommandClient> | undefined;
+  let hello: ReplyPayload<'hello'> | undefined;
+  let closed = false;
+
+  async function open(): Promise<CommandClient> {
+    if (options.autostart) {
+      const { ensureDaemon } = await import('./autostart.js');
+      await ensureDaemon(paths);
+    }
+    const opened = await openCommandClient(paths.socket);
+    const reply = await opened.call('hello', {
+      client: { name: options.client?.name ?? 'client', version: options.client?.version ?? '', kind: options.client?.kind ?? '' },
+      role: options.role ?? 'controller',
+      ui_capabilities: options.uiCapabilities ?? [],
+    });
+    if (!reply.ok) throw new ConnectionLost(reply.error.message);
+    hello = reply.payload;
+    commands = opened;
+    return opened;
+  }
+
+  async function connected(): Promise<CommandClient> {
+    if (closed) throw new ConnectionLost('this client was closed');
+    if (commands?.isOpen()) return commands;
+    opening ??= open().finally(() => (opening = undefined));
+    return opening;
+  }
+
+  async function callAgain<T extends CommandType>(type: T, payload: CommandInput<T> | undefined): Promise<Reply<T>> {
+    const deadline = performance.now() + limits.startMs;
+    for (;;) {
+      try {
+        return await (await connected()).call(type, payload);
+      } catch (error) {
+        const isTrouble = error instanceof ConnectionLost || error instanceof NoDaemon;
+        if (!isTrouble || closed || performance.now() > deadline) throw error;
+        await delay(retryMs);
+      }
+    }
+  }
+
+  await connected();
+  return {
+    paths,
+    hello() {
+      if (!hello) throw new ConnectionLost('not connected');
+      return hello;
+    },
+    async call(type, payload) {
+      if (inputCommands.has(type)) {
+        const input = payload as { input_id?: string } | undefined;
+        return callAgain(type, { ...payload, input_id: input?.input_id ?? makeId('inp', Date.now(), randomBytes(12)) } as typeof payload);
+      }
+      return readingCommand.test(type) ? callAgain(type, payload) : (await connected()).call(type, payload);
+    },
+    subscribe: (subscription) => openEventStream(paths.socket, subscription),
+    attach: (sessionId) =>
+      attachSession({
+        socketPath: paths.socket,
+        clientId: () => hello?.client_id,
+        async connected() {
+          await connected();
+        },
+        async snapshot() {
+          const reply = await callAgain('attach', { session_id: sessionId });
+          if (!reply.ok) throw new AttachRefused(reply.error.message);
+          return reply.payload;
+        },
+      }),
+    close() {
+      closed = true;
+      commands?.close();
+    },
+  };
+}

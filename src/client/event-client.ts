@@ -1,0 +1,105 @@
+import type { Refusal } from '../protocol/errors.js';
+import type { WireEvent } from '../protocol/events.js';
+import { ConnectionLost } from './errors.js';
+import { onLines, openSocket } from './lines.js';
+
+export interface SubscribeOptions {
+  sessionId: string;
+  /** Everything after this position; from now on when absent. */
+  after?: number | undefined;
+  logId?: string | undefined;
+  live?: boolean | undefined;
+  clientId?: string | undefined;
+}
+
+/** The daemon refused the subscription: the cursor is too old, or the session is gone. */
+export class SubscribeRefused extends Error {
+  override name = 'SubscribeRefused';
+  constructor(readonly refusal: Refusal) {
+    super(refusal.message);
+  }
+}
+
+/** Events in order, until the connection ends. Reading slowly costs nobody anything. */
+export interface EventStream extends AsyncIterable<WireEvent> {
+  /** The newest matching event there was when the subscription began. */
+  readonly seq: number;
+  readonly logId: string;
+  close(): void;
+}
+
+/** Events that wait to be read before the socket is told to wait. */
+const bufferedMax = 256;
+
+interface SubscribedLine {
+  type?: string;
+  ok?: boolean;
+  error?: Refusal;
+  payload?: { seq: number; log_id: string };
+}
+
+export async function openEventStream(socketPath: string, options: SubscribeOptions): Promise<EventStream> {
+  const socket = await openSocket(`${socketPath}.events`);
+  const buffered: WireEvent[] = [];
+  let wakeReader: (() => void) | undefined;
+  let ended = false;
+  let subscribed: { resolve(line: SubscribedLine): void; reject(error: Error): void } | undefined;
+  const answer = new Promise<SubscribedLine>((resolve, reject) => (subscribed = { resolve, reject }));
+
+  function wake(): void {
+    wakeReader?.();
+    wakeReader = undefined;
+  }
+
+  onLines(
+    socket,
+    (value) => {
+      if (subscribed) {
+        // Lines before the answer are of the stream for clients that never subscribe.
+        const line = value as SubscribedLine;
+        if (line.ok === undefined) return;
+        subscribed.resolve(line);
+        subscribed = undefined;
+        return;
+      }
+      buffered.push(value as WireEvent);
+      if (buffered.length >= bufferedMax) socket.pause();
+      wake();
+    },
+    () => {
+      ended = true;
+      subscribed?.reject(new ConnectionLost('the daemon went away before it answered'));
+      wake();
+    },
+  );
+  const { sessionId: session_id, after, logId: log_id, live, clientId: client_id } = options;
+  socket.write(`${JSON.stringify({ v: '1', id: 's1', type: 'subscribe', payload: { session_id, after, log_id, live, client_id } })}\n`);
+  const line = await answer;
+  if (!line.ok || !line.payload) {
+    socket.destroy();
+    throw new SubscribeRefused(line.error as Refusal);
+  }
+
+  async function* read(): AsyncGenerator<WireEvent, void> {
+    for (;;) {
+      while (buffered.length > 0) {
+        const event = buffered.shift();
+        if (event) yield event;
+      }
+      if (ended) return;
+      socket.resume();
+      await new Promise<void>((resolve) => (wakeReader = resolve));
+    }
+  }
+
+  return {
+    seq: line.payload.seq,
+    logId: line.payload.log_id,
+    [Symbol.asyncIterator]: read,
+    close() {
+      ended = true;
+      socket.destroy();
+      wake();
+    },
+  };
+}

@@ -1,0 +1,202 @@
+import { evolve, emptySession, type ActiveRun, type SessionState } from '../core/session.js';
+import type { EventPayload, Fact, WireEvent } from '../protocol/events.js';
+import type { ContentBlock, Message, Role } from '../protocol/messages.js';
+import type { StateView } from '../protocol/views.js';
+
+interface ViewBlock {
+  kind: 'text' | 'thinking' | 'tool_call';
+  text: string;
+  toolName: string | undefined;
+}
+
+/** A message that is still being said. */
+export interface OpenMessage {
+  id: string;
+  role: Role;
+  blocks: ViewBlock[];
+}
+
+export interface RunningToolView {
+  id: string;
+  name: string;
+  title: string;
+  output: string;
+  /** Where `output` begins in the whole output. */
+  offset: number;
+}
+
+/** A session as a client sees it: the daemon's own fold of events, and the messages beside it. */
+export interface SessionView {
+  state: SessionState;
+  messages: Message[];
+  /** There are older messages than the first of `messages`. */
+  hasMore: boolean;
+  open: OpenMessage[];
+  tools: RunningToolView[];
+  status: Record<string, string>;
+  /** The newest durable event that is folded in. */
+  seq: number;
+  /** The path moved to where this view has no messages: attach again. */
+  stale: boolean;
+}
+
+export interface Snapshot {
+  seq: number;
+  state: StateView;
+  messages: Message[];
+  has_more: boolean;
+}
+
+export function emptyView(sessionId: string): SessionView {
+  return {
+    state: emptySession(sessionId),
+    messages: [],
+    hasMore: false,
+    open: [],
+    tools: [],
+    status: {},
+    seq: 0,
+    stale: false,
+  };
+}
+
+/** The view at the moment of an `attached` reply. */
+export function viewOf({ seq, state, messages, has_more }: Snapshot): SessionView {
+  return {
+    ...emptyView(state.session_id),
+    state: toSessionState(state),
+    messages,
+    hasMore: has_more,
+    open: state.partial.map(({ message_id: id, role, content }) => ({ id, role, blocks: content.map(toBlock) })),
+    tools: state.tools.map(({ tool_call_id: id, tool_name: name, output_tail: output, offset }) => ({
+      id,
+      name,
+      title: name,
+      output,
+      offset,
+    })),
+    status: state.ui.status,
+    seq,
+  };
+}
+
+/** What an event makes of a view. A durable event that is already folded in changes nothing. */
+export function applyEvent(view: SessionView, event: WireEvent): SessionView {
+  if (event.seq !== undefined) {
+    if (event.seq <= view.seq) return view;
+    return { ...applyFact(view, event as unknown as Fact), seq: event.seq };
+  }
+  switch (event.type) {
+    case 'message_update':
+      return {
+        ...view,
+        open: view.open.map((message) => (message.id === event.payload.message_id ? withDelta(message, event.payload) : message)),
+      };
+    case 'tool_execution_update': {
+      const { tool_call_id, offset, delta } = event.payload;
+      return { ...view, tools: view.tools.map((tool) => (tool.id === tool_call_id ? withOutput(tool, offset, delta) : tool)) };
+    }
+    case 'ui_status': {
+      const { key, text } = event.payload.params;
+      const { [key]: _replaced, ...others } = view.status;
+      return { ...view, status: text === '' ? others : { ...others, [key]: text } };
+    }
+    default:
+      return view;
+  }
+}
+
+function applyFact(view: SessionView, fact: Fact): SessionView {
+  const next = { ...view, state: evolve(view.state, fact) };
+  switch (fact.type) {
+    case 'message_start': {
+      const { message_id: id, role } = fact.payload;
+      return { ...next, open: [...view.open, { id, role, blocks: [] }] };
+    }
+    case 'message_end': {
+      const { message_id, message } = fact.payload;
+      const open = view.open.filter(({ id }) => id !== message_id);
+      return message ? { ...next, open, messages: [...view.messages.filter(({ id }) => id !== message_id), message] } : { ...next, open };
+    }
+    case 'tool_execution_start': {
+      const { tool_call_id: id, tool_name: name, title } = fact.payload;
+      return { ...next, tools: [...view.tools, { id, name, title, output: '', offset: 0 }] };
+    }
+    case 'tool_execution_end':
+      return { ...next, tools: view.tools.filter(({ id }) => id !== fact.payload.tool_call_id) };
+    case 'session_update':
+      return fact.payload.leaf_id === undefined ? next : { ...next, ...atLeaf(view, fact.payload.leaf_id, fact.payload.created === true) };
+    default:
+      return next;
+  }
+}
+
+/** The path up to a leaf, as far as the view knows it. */
+function atLeaf(view: SessionView, leafId: string | null, created: boolean): Pick<SessionView, 'messages' | 'stale'> {
+  if (leafId === null) return { messages: [], stale: view.stale };
+  const index = view.messages.findIndex(({ id }) => id === leafId);
+  if (index === -1) return { messages: view.messages, stale: view.stale || !created || view.messages.length === 0 };
+  return { messages: view.messages.slice(0, index + 1), stale: view.stale };
+}
+
+function withDelta(message: OpenMessage, payload: EventPayload<'message_update'>): OpenMessage {
+  const { block, offset, delta, thinking_delta, tool_call_delta, tool_name } = payload;
+  const text = delta ?? thinking_delta ?? tool_call_delta ?? '';
+  const kind = delta !== undefined ? 'text' : thinking_delta !== undefined ? 'thinking' : 'tool_call';
+  const blocks = [...message.blocks];
+  const before = blocks[block];
+  // A delta below what is held overwrites from there.
+  blocks[block] = { kind, text: (before?.text ?? '').slice(0, offset) + text, toolName: tool_name ?? before?.toolName };
+  return { ...message, blocks };
+}
+
+function withOutput(tool: RunningToolView, offset: number, delta: string): RunningToolView {
+  const at = offset - tool.offset;
+  if (at < 0 || at > tool.output.length) return { ...tool, output: delta, offset };
+  return { ...tool, output: tool.output.slice(0, at) + delta };
+}
+
+function toBlock(block: ContentBlock): ViewBlock {
+  if (block.type === 'text') return { kind: 'text', text: block.text, toolName: undefined };
+  if (block.type === 'thinking') return { kind: 'thinking', text: block.thinking, toolName: undefined };
+  return { kind: 'tool_call', text: '', toolName: block.type === 'tool_call' ? block.name : undefined };
+}
+
+/** What `get_state` tells, as the fold has it. Of the run in progress it knows what later events need. */
+function toSessionState(state: StateView): SessionState {
+  return {
+    ...emptySession(state.session_id),
+    title: state.title,
+    cwd: state.cwd,
+    model: state.model,
+    thinking: state.thinking,
+    steeringMode: state.steering_mode,
+    followUpMode: state.follow_up_mode,
+    approvalMode: state.approval_mode,
+    whenDetached: state.when_detached,
+    recovery: state.recovery,
+    activeTools: state.active_tools,
+    archived: state.archived,
+    leafId: state.leaf_id,
+    paused: state.queue.paused,
+    inputs: state.queue.inputs,
+    run: toRun(state),
+    lastRun: state.last_run ? { id: state.last_run.run_id, outcome: state.last_run.outcome, error: state.last_run.error } : null,
+    requests: state.requests,
+    usage: state.usage,
+    contextLeftPercent: state.context_left_percent,
+  };
+}
+
+function toRun(state: StateView): ActiveRun | null {
+  if (state.run_state === 'idle') return null;
+  const [open] = state.partial;
+  return {
+    id: state.run_id,
+    aborting: state.run_state === 'aborting',
+    turns: Number(state.turn_id),
+    turn: state.turn_id === '' ? null : { id: state.turn_id, kind: 'prompt', inputIds: [], responded: false, callsMade: 0 },
+    message: open ? { id: open.message_id, role: open.role } : null,
+    calls: [],
+  };
+}

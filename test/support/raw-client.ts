@@ -1,0 +1,105 @@
+import { createConnection, type Socket } from 'node:net';
+import { once } from 'node:events';
+
+export interface RawLine {
+  v?: string;
+  id: string;
+  type: string;
+  ok?: boolean;
+  seq?: number;
+  payload: Record<string, unknown> & { session_id?: string; run_id?: string; message_id?: string };
+  error?: { code: string; message: string; details: Record<string, unknown>; retryable: boolean; cause?: string };
+}
+
+/** A client that knows nothing but lines, for saying what a well-behaved one never would. */
+export interface RawClient {
+  readonly socket: Socket;
+  readonly lines: RawLine[];
+  send(data: string | Buffer | object): void;
+  /** The next line that was not yet handed out. */
+  next(): Promise<RawLine>;
+  /** Sends a command and waits for the line with its id. */
+  call(type: string, payload?: object): Promise<RawLine>;
+  /** The first line, past or to come, that fits. */
+  until(fits: (line: RawLine) => boolean): Promise<RawLine>;
+  /** Resolves when the daemon has closed the connection. */
+  ended(): Promise<void>;
+  close(): void;
+}
+
+export async function openRaw(path: string): Promise<RawClient> {
+  const socket = createConnection(path);
+  await once(socket, 'connect');
+  const lines: RawLine[] = [];
+  let rest = Buffer.alloc(0);
+  let handed = 0;
+  let count = 0;
+  let over = false;
+  let wake: (() => void)[] = [];
+
+  function wakeAll(): void {
+    const waiting = wake;
+    wake = [];
+    for (const resolve of waiting) resolve();
+  }
+  socket.on('data', (chunk: Buffer) => {
+    rest = Buffer.concat([rest, chunk]);
+    for (let at = rest.indexOf(10); at !== -1; at = rest.indexOf(10)) {
+      lines.push(JSON.parse(rest.toString('utf8', 0, at)) as RawLine);
+      rest = rest.subarray(at + 1);
+    }
+    wakeAll();
+  });
+  socket.on('error', () => undefined);
+  socket.on('close', () => {
+    over = true;
+    wakeAll();
+  });
+
+  async function changed(): Promise<void> {
+    if (over)
+      throw new Error(
+        `the connection is closed; last lines: ${lines
+          .slice(-5)
+          .map((line) => line.type)
+          .join(' ')}`,
+      );
+    await new Promise<void>((resolve) => wake.push(resolve));
+  }
+
+  const client: RawClient = {
+    socket,
+    lines,
+    send(data) {
+      socket.write(typeof data === 'string' || Buffer.isBuffer(data) ? data : `${JSON.stringify(data)}\n`);
+    },
+    async next() {
+      for (;;) {
+        const line = lines[handed];
+        if (line) {
+          handed++;
+          return line;
+        }
+        await changed();
+      }
+    },
+    async call(type, payload = {}) {
+      const id = `r${++count}`;
+      client.send({ v: '1', id, type, payload });
+      return client.until((line) => line.id === id);
+    },
+    async until(fits) {
+      for (let from = 0; ;) {
+        const found = lines.findIndex((line, index) => index >= from && fits(line));
+        if (found !== -1) return lines[found] as RawLine;
+        from = lines.length;
+        await changed();
+      }
+    },
+    async ended() {
+      while (!over) await changed();
+    },
+    close: () => socket.destroy(),
+  };
+  return client;
+}
