@@ -70,10 +70,14 @@ export async function attachSession({ socketPath, connected, snapshot, clientId 
     }
   }
 
+  function isOver(): boolean {
+    return closing.signal.aborted || view.state.deleted;
+  }
+
   async function* hear(): AsyncGenerator<Heard, void> {
     let waitMs = retryMsMin;
     let lost = false;
-    while (!closing.signal.aborted) {
+    while (!isOver()) {
       try {
         await connected();
         if (lost) yield { kind: 'back' };
@@ -87,7 +91,7 @@ export async function attachSession({ socketPath, connected, snapshot, clientId 
       } catch (error) {
         if (!(error instanceof NoDaemon || error instanceof ConnectionLost)) throw error;
       }
-      if (closing.signal.aborted || view.state.deleted) return;
+      if (isOver()) return;
       if (!lost) yield { kind: 'lost' };
       lost = true;
       await waitUnlessClosed(waitMs);

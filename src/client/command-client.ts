@@ -17,7 +17,10 @@ export interface CommandClient {
   close(): void;
 }
 
-type Settle = { resolve(reply: unknown): void; reject(error: Error): void };
+interface Settle {
+  resolve(reply: unknown): void;
+  reject(error: Error): void;
+}
 
 /** One connection to the command socket. Calls may overlap; each is answered once, or rejected when the connection is lost. */
 export async function openCommandClient(path: string): Promise<CommandClient> {

@@ -1,4 +1,4 @@
-import type { Refusal } from '../protocol/errors.js';
+import { refusal, type Refusal } from '../protocol/errors.js';
 import type { WireEvent } from '../protocol/events.js';
 import { ConnectionLost } from './errors.js';
 import { onLines, openSocket } from './lines.js';
@@ -75,9 +75,9 @@ export async function openEventStream(socketPath: string, options: SubscribeOpti
   const { sessionId: session_id, after, logId: log_id, live, clientId: client_id } = options;
   socket.write(`${JSON.stringify({ v: '1', id: 's1', type: 'subscribe', payload: { session_id, after, log_id, live, client_id } })}\n`);
   const line = await answer;
-  if (!line.ok || !line.payload) {
+  if (!line.payload || line.error) {
     socket.destroy();
-    throw new SubscribeRefused(line.error as Refusal);
+    throw new SubscribeRefused(line.error ?? refusal('internal_error', 'the daemon answered with something else'));
   }
 
   async function* read(): AsyncGenerator<WireEvent, void> {

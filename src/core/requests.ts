@@ -43,7 +43,7 @@ export function answerRequest(state: SessionState, requestId: string, answer: An
   if (!request) return reject('already_resolved');
   const at = { session_id: state.id, run_id: request.run_id, request_id: requestId, by: answer.by };
   if (answer.cancelled) return resolved({ ...at, outcome: 'cancelled', result: null });
-  if (answer.error != null) return resolved({ ...at, outcome: 'error', result: null });
+  if (typeof answer.error === 'string') return resolved({ ...at, outcome: 'error', result: null });
   const problem = wrongAnswer(request, answer.result);
   if (problem) return refuse(refusal('invalid_payload', `result: ${problem}`, { field: 'result' }));
   return resolved({ ...at, outcome: 'answered', result: answer.result });

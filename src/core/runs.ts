@@ -172,7 +172,7 @@ function sayUsage(draft: Draft, added: Usage): void {
       output: (before?.output ?? 0) + added.output,
       cache_read: (before?.cache_read ?? 0) + added.cache_read,
       cache_write: (before?.cache_write ?? 0) + added.cache_write,
-      cost_usd: added.cost_usd === null && before?.cost_usd == null ? null : (before?.cost_usd ?? 0) + (added.cost_usd ?? 0),
+      cost_usd: added.cost_usd === null && (before?.cost_usd ?? null) === null ? null : (before?.cost_usd ?? 0) + (added.cost_usd ?? 0),
       context_left_percent: draft.state.contextLeftPercent,
     },
   });

@@ -1,6 +1,7 @@
 import { askPerson, closeRequest } from '../core/requests.js';
 import { skipForSteer, steerWaits } from '../core/runs.js';
 import type { UiMethod } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
 import type { Store } from '../store/store.js';
 import type { Question } from '../tools/port.js';
 import type { Commit } from './commit.js';
@@ -44,7 +45,7 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
       askPerson(state, { id: fresh.id('req'), toolCallId, askKey, method, params, expiresAtMs }),
     );
     const asked = find(address);
-    if (asked && store.sessions.load(sessionId)?.whenDetached === 'deny' && !attended(sessionId, method)) {
+    if (asked && isLeftAlone(sessionId, method)) {
       await commit.decideEventually(sessionId, (state) => closeRequest(state, asked.requestId, 'denied'));
     }
   }
@@ -57,6 +58,39 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
     commit.decide(sessionId, skipForSteer);
   }
 
+  function isLeftAlone(sessionId: string, method: UiMethod): boolean {
+    return store.sessions.load(sessionId)?.whenDetached === 'deny' && !attended(sessionId, method);
+  }
+
+  /** Resolves a request that nobody answers: when it expires, or when everybody who could has been gone for a while. */
+  function watchOver(sessionId: string, requestId: string, expiresAtMs: number | null) {
+    let expiry: NodeJS.Timeout | undefined;
+    let alone: NodeJS.Timeout | undefined;
+    function close(why: 'timeout' | 'denied'): void {
+      void commit.decideEventually(sessionId, (state) => closeRequest(state, requestId, why));
+    }
+    function armExpiry(): void {
+      if (expiresAtMs === null) return;
+      const leftMs = expiresAtMs - now();
+      if (leftMs > 0) expiry = setTimeout(armExpiry, Math.min(leftMs, timerMsMax));
+      else close('timeout');
+    }
+    armExpiry();
+    return {
+      /** Called whenever something about the session changed. */
+      look(method: UiMethod): void {
+        if (!isLeftAlone(sessionId, method)) {
+          clearTimeout(alone);
+          alone = undefined;
+        } else alone ??= setTimeout(() => close('denied'), limits.detachedGraceMs);
+      },
+      stop(): void {
+        clearTimeout(expiry);
+        clearTimeout(alone);
+      },
+    };
+  }
+
   return {
     /** Undefined when the signal fired first. */
     async ask(address: AskAddress, question: Question, signal: AbortSignal, mayGiveWay: boolean): Promise<Answered | undefined> {
@@ -64,29 +98,19 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
       const asked = find(address);
       // Not asked: the run was aborted before the question could be put.
       if (!asked) return undefined;
-      const timer = startExpiry(address.sessionId, asked.requestId, asked.expiresAtMs);
+      const watch = watchOver(address.sessionId, asked.requestId, asked.expiresAtMs);
       try {
         return await until(wakes, address.sessionId, signal, () => {
           const resolved = find(address)?.resolved;
-          if (!resolved && mayGiveWay) giveWayToSteer(address.sessionId);
-          return resolved;
+          if (resolved) return resolved;
+          if (mayGiveWay) giveWayToSteer(address.sessionId);
+          watch.look(question.method);
+          return undefined;
         });
       } finally {
-        timer.stop();
+        watch.stop();
       }
     },
   };
-
-  function startExpiry(sessionId: string, requestId: string, expiresAtMs: number | null): { stop(): void } {
-    let timer: NodeJS.Timeout | undefined;
-    function arm(): void {
-      if (expiresAtMs === null) return;
-      const leftMs = expiresAtMs - now();
-      if (leftMs > 0) timer = setTimeout(arm, Math.min(leftMs, timerMsMax));
-      else void commit.decideEventually(sessionId, (state) => closeRequest(state, requestId, 'timeout'));
-    }
-    arm();
-    return { stop: () => clearTimeout(timer) };
-  }
 }
 export type Asks = ReturnType<typeof createAsks>;

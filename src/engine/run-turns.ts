@@ -39,27 +39,14 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
     return isParked(state, asked, (name) => tools.get(name)?.resumable === true);
   }
 
-  /** Work within a slot. A run that waits for a person gives its slot to others and takes one again for what follows. */
   async function work(state: SessionState, signal: AbortSignal): Promise<void> {
-    let release = await slots.take(signal);
-    if (!release) return;
-    let waits = 0;
-    const hands = {
-      signal,
-      async withoutSlot<T>(wait: () => Promise<T>): Promise<T> {
-        if (++waits === 1) release?.();
-        try {
-          return await wait();
-        } finally {
-          if (--waits === 0) release = await slots.take(signal);
-        }
-      },
-    };
+    const slot = await slots.hold(signal);
+    if (!slot) return;
     try {
       if (nextStep(state) === 'respond') await respond(state, signal);
-      else await toolCalls.runNext(state, hands);
+      else await toolCalls.runNext(state, { signal, withoutSlot: slot.without });
     } finally {
-      release?.();
+      slot.release();
     }
   }
 

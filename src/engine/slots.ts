@@ -1,3 +1,13 @@
+export interface HeldSlot {
+  release(): void;
+  /** Runs `wait` while others may have the slot, and takes one again for what follows. Several waits may overlap. */
+  without<T>(wait: () => Promise<T>): Promise<T>;
+}
+
+function nothing(): void {
+  // There is no slot to give back: the run was stopped while it waited.
+}
+
 /** A bound on runs that work at the same time. First come, first served; waiting can be given up. */
 export function createSlots(max: number) {
   let taken = 0;
@@ -9,30 +19,48 @@ export function createSlots(max: number) {
     else taken--;
   }
 
-  return {
-    /** Resolves to a way to give the slot back, or to undefined when the signal fired first. */
-    take(signal: AbortSignal): Promise<(() => void) | undefined> {
-      if (signal.aborted) return Promise.resolve(undefined);
-      if (taken < max) {
-        taken++;
-        return Promise.resolve(once(free));
+  /** Resolves to a way to give the slot back, or to undefined when the signal fired first. */
+  function take(signal: AbortSignal): Promise<(() => void) | undefined> {
+    if (signal.aborted) return Promise.resolve(undefined);
+    if (taken < max) {
+      taken++;
+      return Promise.resolve(once(free));
+    }
+    return new Promise((resolve) => {
+      const waiter = {
+        grant() {
+          signal.removeEventListener('abort', giveUp);
+          resolve(once(free));
+        },
+      };
+      function giveUp(): void {
+        queue.splice(queue.indexOf(waiter), 1);
+        resolve(undefined);
       }
-      return new Promise((resolve) => {
-        const waiter = {
-          grant() {
-            signal.removeEventListener('abort', giveUp);
-            resolve(once(free));
-          },
-        };
-        function giveUp(): void {
-          queue.splice(queue.indexOf(waiter), 1);
-          resolve(undefined);
-        }
-        signal.addEventListener('abort', giveUp, { once: true });
-        queue.push(waiter);
-      });
+      signal.addEventListener('abort', giveUp, { once: true });
+      queue.push(waiter);
+    });
+  }
+
+  return {
+    /** A slot to work in; undefined when the signal fired before one was free. */
+    async hold(signal: AbortSignal): Promise<HeldSlot | undefined> {
+      const taken = await take(signal);
+      if (!taken) return undefined;
+      const held = { giveBack: taken };
+      let waits = 0;
+      return {
+        release: () => held.giveBack(),
+        async without<T>(wait: () => Promise<T>): Promise<T> {
+          if (++waits === 1) held.giveBack();
+          try {
+            return await wait();
+          } finally {
+            if (--waits === 0) held.giveBack = (await take(signal)) ?? nothing;
+          }
+        },
+      };
     },
-    taken: (): number => taken,
   };
 }
 export type Slots = ReturnType<typeof createSlots>;

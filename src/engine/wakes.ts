@@ -29,7 +29,7 @@ export function createWakes(): Wakes {
 
 /** Waits until `look` sees something, looking now and after every wake of the session. Undefined when the signal fires first. */
 export function until<T>(wakes: Wakes, sessionId: string, signal: AbortSignal, look: () => T | undefined): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     function settle(value: T | undefined): void {
       stop();
       signal.removeEventListener('abort', onAbort);
@@ -39,14 +39,8 @@ export function until<T>(wakes: Wakes, sessionId: string, signal: AbortSignal, l
       settle(undefined);
     }
     function check(): void {
-      try {
-        const seen = look();
-        if (seen !== undefined) settle(seen);
-      } catch (error) {
-        stop();
-        signal.removeEventListener('abort', onAbort);
-        reject(error as Error);
-      }
+      const seen = look();
+      if (seen !== undefined) settle(seen);
     }
     const stop = wakes.listen((woken) => {
       if (woken === sessionId) check();

@@ -62,5 +62,4 @@ export const limits = {
   // Daemon
   stopMs: 4_000,
   startMs: 10_000,
-  runtimeDirCheckMs: 5_000,
 } as const;

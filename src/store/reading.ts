@@ -64,7 +64,7 @@ function toMatch(query: string): string {
 }
 
 function snippetAround(text: string, query: string): string {
-  const first = (query.match(/[\p{L}\p{N}_]+/u) ?? [''])[0].toLowerCase();
+  const first = (/[\p{L}\p{N}_]+/u.exec(query) ?? [''])[0].toLowerCase();
   const at = Math.max(0, text.toLowerCase().indexOf(first) - limits.snippetCharsMax / 2);
   return text.slice(at, at + 2 * limits.snippetCharsMax).toWellFormed();
 }

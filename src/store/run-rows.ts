@@ -95,7 +95,7 @@ export function createRunRows(db: Database) {
       allActive.all().map(({ id, session_id, boot_id, attempts }) => ({ runId: id, sessionId: session_id, bootId: boot_id, attempts })),
     last(sessionId: string): LastRun | null {
       const row = last.get(sessionId);
-      return row ? { id: row.id, outcome: row.outcome as RunOutcome, error: parseOrNull<RunError>(row.error) } : null;
+      return row ? { id: row.id, outcome: row.outcome as RunOutcome, error: parseError(row.error) } : null;
     },
     page(sessionId: string, before: string | undefined, limit: number): { runs: RunRow[]; hasMore: boolean } {
       const from = before === undefined ? Number.MAX_SAFE_INTEGER : (byId.get(before)?.started_seq ?? 0);
@@ -153,8 +153,12 @@ export function createRunRows(db: Database) {
 }
 export type RunRows = ReturnType<typeof createRunRows>;
 
-function parseOrNull<T>(json: string | null): T | null {
-  return json === null ? null : (JSON.parse(json) as T);
+function parseError(json: string | null): RunError | null {
+  return json === null ? null : (JSON.parse(json) as RunError);
+}
+
+function parseUsage(json: string | null): Usage | null {
+  return json === null ? null : (JSON.parse(json) as Usage);
 }
 
 function toJson(value: unknown): string | null {
@@ -167,11 +171,11 @@ function toRunRow(row: RunRecord): RunRow {
     session_id: row.session_id,
     state: row.ended_seq !== null ? 'ended' : row.aborting === 1 ? 'aborting' : 'running',
     outcome: row.outcome as RunOutcome | null,
-    error: parseOrNull<RunError>(row.error),
+    error: parseError(row.error),
     resumes: row.resumes,
     turns: row.turns,
     started_at: new Date(row.started_ms).toISOString(),
     ended_at: row.ended_ms === null ? null : new Date(row.ended_ms).toISOString(),
-    usage: parseOrNull<Usage>(row.usage),
+    usage: parseUsage(row.usage),
   };
 }
