@@ -73,6 +73,8 @@ export function openConnection(socket: Socket, events: Events): Connection {
   });
   socket.on('end', () => {
     ended = true;
+    // A write of nothing fails when the peer is gone, and only then: one that merely stopped writing still reads.
+    socket.write('');
     if (waiting.length === 0) events.onEnd();
   });
   socket.on('drain', () => {
