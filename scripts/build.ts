@@ -37,6 +37,7 @@ async function buildCode(): Promise<void> {
     banner: { js: "import{createRequire as bundleRequire}from'node:module';const require=bundleRequire(import.meta.url);" },
     minifySyntax: true,
     minifyWhitespace: true,
+    minifyIdentifiers: true,
     sourcemap: 'linked',
     sourcesContent: false,
     plugins: [oneLanguage],

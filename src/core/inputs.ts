@@ -4,7 +4,7 @@ import { refusal } from '../protocol/errors.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import { accept, createDraft, refuse, reject, type Admission, type Decision, type Draft, type Fresh } from './decision.js';
-import { sayQueuedRun, sayRun } from './runs.js';
+import { sayQueuedRun, sayResumed, sayRun } from './runs.js';
 import type { SessionState, WaitingInput } from './session.js';
 
 export interface NewInput {
@@ -190,11 +190,12 @@ export function clearQueue(state: SessionState): Decision<{ count: number }> {
 
 /** Unpauses, and starts a run with the first waiting input if none is in progress. */
 export function resumeQueue(state: SessionState, fresh: Fresh): Decision<{ runId: string }> {
-  if (state.run) {
-    // A run in progress is never paused but while it is being aborted with its queue kept: that pause stays.
-    return accept([], { runId: state.run.id });
-  }
   const draft = createDraft(state);
+  if (state.run) {
+    // Only a run that is being aborted with its queue kept is paused: what waits then goes on when it has ended.
+    sayResumed(draft);
+    return accept(draft.facts, { runId: state.run.id });
+  }
   const runId = sayQueuedRun(draft, fresh.id('run'), fresh);
   return accept(draft.facts, { runId });
 }

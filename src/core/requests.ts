@@ -1,5 +1,6 @@
 import { refusal } from '../protocol/errors.js';
 import type { EventPayload, UiMethod, UiRequest } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
 import { accept, reject, refuse, type Decision } from './decision.js';
 import type { SessionState } from './session.js';
 
@@ -62,6 +63,7 @@ function resolved(payload: EventPayload<'ui_resolved'>): Decision {
 }
 
 function wrongAnswer({ method, params }: UiRequest, result: unknown): string | undefined {
+  if (JSON.stringify(result)?.length > limits.answerCharsMax) return `an answer has at most ${limits.answerCharsMax} characters`;
   switch (method) {
     case 'confirm':
       return typeof result === 'boolean' ? undefined : 'a confirm is answered with true or false';

@@ -92,7 +92,7 @@ function sayTakenTurn(draft: Draft, kind: TurnKind, inputs: WaitingInput[], fres
   );
 }
 
-function sayResumed(draft: Draft): void {
+export function sayResumed(draft: Draft): void {
   if (!draft.state.paused) return;
   draft.say({ type: 'queue_update', payload: { session_id: draft.state.id, op: 'resumed', paused: false } });
 }
@@ -367,14 +367,17 @@ function toResolved(outcome: Settlement['outcome']): 'aborted' | 'interrupted' {
 
 /** What was only waiting for the run to be over: the session's deletion, or the run that an input was accepted for meanwhile. */
 function sayAfterRun(draft: Draft, fresh: Fresh): void {
-  const { id: session_id, deleting, inputs } = draft.state;
+  const { id: session_id, deleting, inputs, paused } = draft.state;
   if (deleting) {
     draft.say({ type: 'session_update', payload: { session_id, deleted: true } });
     return;
   }
   const first = inputs.find((input) => input.for_run !== undefined);
-  if (!first?.for_run) return;
-  sayResumed(draft);
+  if (first?.for_run === undefined) {
+    // Unpaused while it was being aborted with its queue kept: what waits goes on at once.
+    if (!paused) sayQueuedRun(draft, fresh.id('run'), fresh);
+    return;
+  }
   draft.say({ type: 'agent_start', payload: { session_id, run_id: first.for_run } });
   sayTakenTurn(draft, 'prompt', [first], fresh);
 }

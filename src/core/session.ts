@@ -103,7 +103,11 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
     case 'queue_update':
       return { ...state, paused: fact.payload.paused, inputs: updateQueue(state.inputs, fact.payload) };
     case 'agent_start':
-      return { ...state, run: { id: fact.payload.run_id, aborting: false, turns: 0, turn: null, message: null, calls: [] } };
+      return {
+        ...state,
+        inputs: state.inputs.map((input) => (input.for_run === fact.payload.run_id ? withoutRun(input) : input)),
+        run: { id: fact.payload.run_id, aborting: false, turns: 0, turn: null, message: null, calls: [] },
+      };
     case 'agent_end': {
       const { run_id: id, outcome, error } = fact.payload;
       return { ...state, run: null, lastRun: { id, outcome, error } };
@@ -124,6 +128,11 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
     default:
       return state.run ? { ...state, run: updateRun(state.run, fact) } : state;
   }
+}
+
+/** The run that an input was accepted for has begun: from now on it waits like any other. */
+function withoutRun({ for_run: _begun, ...input }: WaitingInput): WaitingInput {
+  return input;
 }
 
 function updateRun(run: ActiveRun, fact: Fact): ActiveRun {

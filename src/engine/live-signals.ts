@@ -21,7 +21,10 @@ export function createLiveSignals({ wake, now }: { wake(sessionId: string): void
       version++;
       const line = Buffer.from(`${encodeLive(event, version, new Date(now()).toISOString())}\n`);
       signals.set(key, { sessionId, version, line, event });
+      // The session that was signalled longest ago is forgotten first.
+      bySession.delete(sessionId);
       bySession.set(sessionId, signals);
+      if (bySession.size > limits.signalledSessionsMax) bySession.delete([...bySession.keys()][0] ?? '');
       wake(sessionId);
     },
     /** Signals newer than what a reader has seen, in the order in which they were set. */
@@ -39,9 +42,6 @@ export function createLiveSignals({ wake, now }: { wake(sessionId: string): void
         if (event.type === 'ui_status' && event.payload.params.text !== '') status[event.payload.params.key] = event.payload.params.text;
       }
       return status;
-    },
-    forget(sessionId: string): void {
-      bySession.delete(sessionId);
     },
   };
 }

@@ -119,7 +119,8 @@ export function createRespond({ store, commit, live, providers, toolSpecs, newId
 }
 
 function toError({ code, message, cause }: ModelDelta & { type: 'failure' }): RunError {
-  return { code, message, ...(cause === undefined ? {} : { cause }) };
+  const clipped = (text: string): string => text.slice(0, limits.errorTextCharsMax).toWellFormed();
+  return { code, message: clipped(message), ...(cause === undefined ? {} : { cause: clipped(cause) }) };
 }
 
 /** What a message came to. Calls of a message that ran out of room were cut and are left out. */

@@ -1,4 +1,4 @@
-import { textOf, wholeUnits } from './content.js';
+import { isPlain, textOf, utf8Bytes, wholeUnits } from './content.js';
 import { limits } from './limits.js';
 import type { ContentBlock, Message } from './messages.js';
 
@@ -13,19 +13,20 @@ export function clipContent(content: readonly ContentBlock[]): ContentBlock[] {
     left -= kept.length;
     return kept;
   };
-  return content.map((block) => {
+  return content.map((block): ContentBlock => {
     switch (block.type) {
       case 'text':
-        return { ...block, text: cut(block.text) };
+        return { type: 'text', text: cut(block.text) };
       case 'thinking':
-        return { ...block, thinking: cut(block.thinking) };
+        return { type: 'thinking', thinking: cut(block.thinking) };
       case 'image':
-        return block.data.length > left ? { ...block, data: '' } : { ...block, data: cut(block.data) };
+        return { type: 'image', data: block.data.length > left ? '' : cut(block.data), mime_type: block.mime_type };
       case 'tool_call': {
+        const { type, id, name } = block;
         const size = JSON.stringify(block.arguments).length;
-        if (size > left) return { ...block, arguments: {} };
+        if (size > left) return { type, id, name, arguments: {} };
         left -= size;
-        return block;
+        return { type, id, name, arguments: block.arguments };
       }
     }
   });
@@ -38,13 +39,10 @@ export function artifactIdOf(messageId: string): string {
 
 /** A message as the wire shows it. */
 export function clipMessage(message: Message): Message {
-  const roughUnits = message.text.length + message.content.length * 100;
-  const surelyShort = message.content.length === 1 && message.content[0]?.type === 'text' && roughUnits * 6 < limits.messageInlineBytesMax;
-  if (surelyShort || message.truncated) return message;
+  const plain = isPlain(message.content);
+  if (message.truncated || (plain && message.text.length * 6 < limits.messageInlineBytesMax)) return message;
   // The same measure as the store's: JSON bytes of what is kept.
-  const [only] = message.content;
-  const plain = message.content.length === 1 && only?.type === 'text' && Object.keys(only).length === 2;
-  const bytes = new TextEncoder().encode(JSON.stringify(plain ? message.text : message.content)).length;
+  const bytes = utf8Bytes(JSON.stringify(plain ? message.text : message.content));
   if (bytes <= limits.messageInlineBytesMax) return message;
   const content = clipContent(message.content);
   return { ...message, content, text: textOf(content), truncated: true, artifact_id: artifactIdOf(message.id) };

@@ -1,15 +1,41 @@
 import { z } from 'zod';
 import { limits } from './limits.js';
 import { message, wireText } from './messages.js';
+import { once } from './once.js';
 
-/** A row of the command table. `observer` commands change nothing. */
-export interface CommandRow {
+interface CommandSource<P, T extends string, R> {
   summary: string;
-  payload: z.ZodObject;
-  reply: { type: string; payload: z.ZodObject };
+  payload: () => P;
+  reply: { type: T; payload: () => R };
   role: 'controller' | 'observer';
-  /** Answered when its work is done; blocks nobody meanwhile. */
   waits?: true;
+}
+
+/** A row of the command table. `observer` commands change nothing; those that wait are answered when their work is done. */
+export interface CommandRow<P = z.ZodObject, T extends string = string, R = z.ZodObject> {
+  summary: string;
+  readonly payload: P;
+  reply: { type: T; readonly payload: R };
+  role: 'controller' | 'observer';
+  waits?: true;
+}
+
+/** Makes a row whose schemas are built when first looked at: a daemon at rest has built none. */
+export function command<P, const T extends string, R>({ payload, reply, ...row }: CommandSource<P, T, R>): CommandRow<P, T, R> {
+  const payloadOnce = once(payload);
+  const replyOnce = once(reply.payload);
+  return {
+    ...row,
+    get payload() {
+      return payloadOnce();
+    },
+    reply: {
+      type: reply.type,
+      get payload() {
+        return replyOnce();
+      },
+    },
+  };
 }
 
 /** What rows of the table share. */
@@ -30,8 +56,8 @@ export const modelName = z
 export const nothing = z.looseObject({ ...inSession });
 export const page = { limit: count.optional() };
 
-export function accepted<T extends string, S extends z.ZodRawShape>(command: T, shape: S) {
-  return { type: 'accepted', payload: z.object({ command: z.literal(command), ...shape }) } as const;
+export function accepted<T extends string, S extends z.ZodRawShape>(name: T, shape: () => S) {
+  return { type: 'accepted' as const, payload: () => z.object({ command: z.literal(name), ...shape() }) };
 }
 export const forSession = { session_id: z.string() };
 export const forRun = { run_id: z.string() };

@@ -7,6 +7,12 @@ export function textOf(content: readonly ContentBlock[]): string {
   return text;
 }
 
+/** True for content that is one text block and nothing else: the text says it all. */
+export function isPlain(content: readonly ContentBlock[]): boolean {
+  const [first] = content;
+  return content.length === 1 && first?.type === 'text' && Object.keys(first).length === 2;
+}
+
 export function toolCallsOf(content: readonly ContentBlock[]): ToolCallBlock[] {
   return content.filter((block) => block.type === 'tool_call');
 }

@@ -12,7 +12,14 @@ function toWirePayload(event: DurableEvent): unknown {
   if (event.type === 'message_end' && event.payload.message) return { ...event.payload, message: clipMessage(event.payload.message) };
   if (event.type === 'queue_update') return clipQueueUpdate(event.payload);
   if (event.type === 'tool_execution_end') return { ...event.payload, result: clipText(event.payload.result) };
+  if (event.type === 'ui_resolved') return clipResolved(event.payload);
   return event.payload;
+}
+
+/** An answer is bounded where it comes in; one that is too long all the same is not shown. */
+function clipResolved({ result, ...payload }: EventPayload<'ui_resolved'>): unknown {
+  const fits = result === undefined || JSON.stringify(result).length <= inlineUnitsMax * 2;
+  return fits ? { ...payload, ...(result === undefined ? {} : { result }) } : { ...payload, truncated: true };
 }
 
 const inlineUnitsMax = Math.floor(limits.messageInlineBytesMax / 6);

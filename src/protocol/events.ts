@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { message, role, turnKind, usage } from './messages.js';
+import { once } from './once.js';
 
 const inSession = { session_id: z.string() };
 const inRun = { ...inSession, run_id: z.string() };
@@ -66,193 +67,208 @@ export const sessionFields = {
   leaf_id: z.string().nullable().optional(),
 };
 
-interface EventRow {
-  summary: string;
-  live: boolean;
-  payload: z.ZodObject;
+/** Makes a row whose schema is built when first looked at. */
+function event<P, const L extends boolean>({ payload, ...row }: { summary: string; live: L; payload: () => P }) {
+  const payloadOnce = once(payload);
+  return {
+    ...row,
+    get payload(): P {
+      return payloadOnce();
+    },
+  };
 }
 
 /** Every event on the wire. A durable one is a row of the log; a live one is said once and not replayed. */
 export const events = {
-  agent_start: {
+  agent_start: event({
     summary: 'A run began.',
     live: false,
-    payload: z.object({ ...inRun, resumes: z.string().optional() }),
-  },
-  agent_end: {
+    payload: () => z.object({ ...inRun, resumes: z.string().optional() }),
+  }),
+  agent_end: event({
     summary: 'A run ended. There is exactly one for each agent_start, whatever happened.',
     live: false,
-    payload: z.object({ ...inRun, outcome, error: runError.nullable(), usage: usage.nullable() }),
-  },
-  turn_start: {
+    payload: () => z.object({ ...inRun, outcome, error: runError.nullable(), usage: usage.nullable() }),
+  }),
+  turn_start: event({
     summary: 'A model response is about to be asked for.',
     live: false,
-    payload: z.object({ ...inTurn, kind: turnKind, input_ids: z.array(z.string()) }),
-  },
-  turn_end: {
+    payload: () => z.object({ ...inTurn, kind: turnKind, input_ids: z.array(z.string()) }),
+  }),
+  turn_end: event({
     summary: 'The response and its tool calls are done.',
     live: false,
-    payload: z.object({ ...inTurn, kind: turnKind, input_ids: z.array(z.string()) }),
-  },
-  message_start: {
+    payload: () => z.object({ ...inTurn, kind: turnKind, input_ids: z.array(z.string()) }),
+  }),
+  message_start: event({
     summary: 'A message began.',
     live: false,
-    payload: z.object({ ...inTurn, message_id: z.string(), role }),
-  },
-  message_update: {
+    payload: () => z.object({ ...inTurn, message_id: z.string(), role }),
+  }),
+  message_update: event({
     summary: 'Text of an open message: `delta`, `thinking_delta` or `tool_call_delta`, at `offset` UTF-16 units of `block`.',
     live: true,
-    payload: z.object({
-      ...inTurn,
-      message_id: z.string(),
-      block: z.number(),
-      offset: z.number(),
-      delta: z.string().optional(),
-      thinking_delta: z.string().optional(),
-      tool_call_delta: z.string().optional(),
-      tool_call_id: z.string().optional(),
-      tool_name: z.string().optional(),
-    }),
-  },
-  message_end: {
+    payload: () =>
+      z.object({
+        ...inTurn,
+        message_id: z.string(),
+        block: z.number(),
+        offset: z.number(),
+        delta: z.string().optional(),
+        thinking_delta: z.string().optional(),
+        tool_call_delta: z.string().optional(),
+        tool_call_id: z.string().optional(),
+        tool_name: z.string().optional(),
+      }),
+  }),
+  message_end: event({
     summary: 'A message ended. `message` replaces what the deltas said; a discarded one is not part of the history.',
     live: false,
-    payload: z.object({
-      ...inTurn,
-      message_id: z.string(),
-      role,
-      message: message.optional(),
-      discarded: z.literal(true).optional(),
-      reason: z.enum(['empty', 'retried', 'aborted', 'failed', 'interrupted']).optional(),
-    }),
-  },
-  tool_execution_start: {
+    payload: () =>
+      z.object({
+        ...inTurn,
+        message_id: z.string(),
+        role,
+        message: message.optional(),
+        discarded: z.literal(true).optional(),
+        reason: z.enum(['empty', 'retried', 'aborted', 'failed', 'interrupted']).optional(),
+      }),
+  }),
+  tool_execution_start: event({
     summary: 'A tool call is about to run (approved where approval was needed).',
     live: false,
-    payload: z.object({
-      ...inTurn,
-      tool_call_id: z.string(),
-      tool_name: z.string(),
-      args: z.record(z.string(), z.unknown()),
-      title: z.string(),
-    }),
-  },
-  tool_execution_update: {
+    payload: () =>
+      z.object({
+        ...inTurn,
+        tool_call_id: z.string(),
+        tool_name: z.string(),
+        args: z.record(z.string(), z.unknown()),
+        title: z.string(),
+      }),
+  }),
+  tool_execution_update: event({
     summary: 'Output of a running tool, at `offset` of its whole output.',
     live: true,
-    payload: z.object({
-      ...inTurn,
-      tool_call_id: z.string(),
-      offset: z.number(),
-      delta: z.string(),
-      skipped: z.number().optional(),
-    }),
-  },
-  tool_execution_end: {
+    payload: () =>
+      z.object({
+        ...inTurn,
+        tool_call_id: z.string(),
+        offset: z.number(),
+        delta: z.string(),
+        skipped: z.number().optional(),
+      }),
+  }),
+  tool_execution_end: event({
     summary: 'A tool call is over: it ran, failed, was skipped or was stopped. Exactly one for each call.',
     live: false,
-    payload: z.object({
-      ...inTurn,
-      tool_call_id: z.string(),
-      tool_name: z.string(),
-      /** The tool_result message that the model reads. */
-      message_id: z.string(),
-      result: z.string(),
-      is_error: z.boolean(),
-      skipped: z.boolean(),
-      duration_ms: z.number().nullable(),
-    }),
-  },
-  status: {
+    payload: () =>
+      z.object({
+        ...inTurn,
+        tool_call_id: z.string(),
+        tool_name: z.string(),
+        /** The tool_result message that the model reads. */
+        message_id: z.string(),
+        result: z.string(),
+        is_error: z.boolean(),
+        skipped: z.boolean(),
+        duration_ms: z.number().nullable(),
+      }),
+  }),
+  status: event({
     summary: 'Something worth knowing happened; `run_state` says that the run is now being aborted.',
     live: false,
-    payload: z.object({ ...maybeInRun, message: z.string(), run_state: z.literal('aborting').optional() }),
-  },
-  warning: {
+    payload: () => z.object({ ...maybeInRun, message: z.string(), run_state: z.literal('aborting').optional() }),
+  }),
+  warning: event({
     summary: 'Something is not as it should be; work goes on.',
     live: false,
-    payload: z.object({ ...maybeInRun, code: z.string(), message: z.string() }),
-  },
-  error: {
+    payload: () => z.object({ ...maybeInRun, code: z.string(), message: z.string() }),
+  }),
+  error: event({
     summary: 'Something failed; `retry_in_ms` says when it is tried again, if it is.',
     live: false,
-    payload: z.object({
-      ...maybeInRun,
-      code: z.string(),
-      message: z.string(),
-      cause: z.string().optional(),
-      retry_in_ms: z.number().optional(),
-    }),
-  },
-  queue_update: {
+    payload: () =>
+      z.object({
+        ...maybeInRun,
+        code: z.string(),
+        message: z.string(),
+        cause: z.string().optional(),
+        retry_in_ms: z.number().optional(),
+      }),
+  }),
+  queue_update: event({
     summary: 'The queue changed. `added` appends; `taken`, `removed` and `dropped` name what left.',
     live: false,
-    payload: z.object({
-      ...maybeInRun,
-      op: z.enum(['added', 'edited', 'moved', 'held', 'released', 'removed', 'taken', 'dropped', 'paused', 'resumed']),
-      input: queuedInput.optional(),
-      order: z.array(z.string()).optional(),
-      dropped: z.array(z.object({ input_id: z.string(), kind: inputKind, text: z.string() })).optional(),
-      paused: z.boolean(),
-    }),
-  },
-  session_update: {
+    payload: () =>
+      z.object({
+        ...maybeInRun,
+        op: z.enum(['added', 'edited', 'moved', 'held', 'released', 'removed', 'taken', 'dropped', 'paused', 'resumed']),
+        input: queuedInput.optional(),
+        order: z.array(z.string()).optional(),
+        dropped: z.array(z.object({ input_id: z.string(), kind: inputKind, text: z.string() })).optional(),
+        paused: z.boolean(),
+      }),
+  }),
+  session_update: event({
     summary: 'A session was made, changed, archived or deleted; only what changed is named.',
     live: false,
-    payload: z.object({
-      ...inSession,
-      created: z.literal(true).optional(),
-      deleting: z.literal(true).optional(),
-      deleted: z.literal(true).optional(),
-      parent_id: z.string().nullable().optional(),
-      ...sessionFields,
-    }),
-  },
-  ui_request: {
+    payload: () =>
+      z.object({
+        ...inSession,
+        created: z.literal(true).optional(),
+        deleting: z.literal(true).optional(),
+        deleted: z.literal(true).optional(),
+        parent_id: z.string().nullable().optional(),
+        ...sessionFields,
+      }),
+  }),
+  ui_request: event({
     summary: 'A person is asked something. Any controller may answer; the first valid answer wins.',
     live: false,
-    payload: uiRequest,
-  },
-  ui_resolved: {
+    payload: () => uiRequest,
+  }),
+  ui_resolved: event({
     summary: 'A request was answered, or resolved by abort, steer, timeout, interruption or policy.',
     live: false,
-    payload: z.object({
-      ...inRun,
-      request_id: z.string(),
-      by: z.string(),
-      outcome: z.enum(['answered', 'cancelled', 'error', 'aborted', 'steered', 'timeout', 'denied', 'interrupted']),
-      result: z.unknown().optional(),
-    }),
-  },
-  ui_notify: {
+    payload: () =>
+      z.object({
+        ...inRun,
+        request_id: z.string(),
+        by: z.string(),
+        outcome: z.enum(['answered', 'cancelled', 'error', 'aborted', 'steered', 'timeout', 'denied', 'interrupted']),
+        result: z.unknown().optional(),
+      }),
+  }),
+  ui_notify: event({
     summary: 'A notice for whoever watches.',
     live: false,
-    payload: z.object({
-      ...inSession,
-      params: z.object({ message: z.string(), notify_type: z.enum(['info', 'warn', 'error', 'success']) }),
-    }),
-  },
-  ui_status: {
+    payload: () =>
+      z.object({
+        ...inSession,
+        params: z.object({ message: z.string(), notify_type: z.enum(['info', 'warn', 'error', 'success']) }),
+      }),
+  }),
+  ui_status: event({
     summary: 'A field of the status line; empty text removes it.',
     live: true,
-    payload: z.object({ ...inSession, params: z.object({ key: z.string(), text: z.string() }) }),
-  },
-  client_update: {
+    payload: () => z.object({ ...inSession, params: z.object({ key: z.string(), text: z.string() }) }),
+  }),
+  client_update: event({
     summary: 'Who is attached to the session now.',
     live: true,
-    payload: z.object({ ...inSession, clients: z.array(z.record(z.string(), z.unknown())) }),
-  },
-  usage_update: {
+    payload: () => z.object({ ...inSession, clients: z.array(z.record(z.string(), z.unknown())) }),
+  }),
+  usage_update: event({
     summary: 'Tokens and cost of the session so far.',
     live: false,
-    payload: z.object({ ...maybeInRun, ...usage.shape, context_left_percent: z.number().nullable() }),
-  },
-  goodbye: {
+    payload: () => z.object({ ...maybeInRun, ...usage.shape, context_left_percent: z.number().nullable() }),
+  }),
+  goodbye: event({
     summary: 'The last line before the daemon closes this connection.',
     live: true,
-    payload: z.object({ reason: z.enum(['shutting_down', 'stalled', 'line_too_long', 'session_deleted']) }),
-  },
-} as const satisfies Record<string, EventRow>;
+    payload: () => z.object({ reason: z.enum(['shutting_down', 'stalled', 'line_too_long', 'session_deleted']) }),
+  }),
+} as const;
 
 export type EventType = keyof typeof events;
 export type EventPayload<T extends EventType> = z.infer<(typeof events)[T]['payload']>;

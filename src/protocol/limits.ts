@@ -20,6 +20,7 @@ export const limits = {
   goodbyeMs: 1_000,
   detachedGraceMs: 30_000,
   uiSignalsPerSessionMax: 64,
+  signalledSessionsMax: 256,
   // Reading
   pageRowsMax: 500,
   pageRowsDefault: 100,
@@ -40,6 +41,8 @@ export const limits = {
   queuedTextBytesMax: 4 * 1024 * 1024,
   inputIdCharsMax: 128,
   titleCharsMax: 200,
+  answerCharsMax: 256 * 1024,
+  errorTextCharsMax: 4_096,
   pathBytesMax: 4096,
   activeToolsMax: 256,
   runsAtOnceMax: 8,

@@ -23,9 +23,14 @@ export const contentBlock = z.discriminatedUnion('type', [textBlock, thinkingBlo
 export type ContentBlock = z.infer<typeof contentBlock>;
 export type ToolCallBlock = z.infer<typeof toolCallBlock>;
 
-/** What a person may send: text and images. */
+/** What a person may send: text and images, and nothing beside. */
 export const inputContent = z
-  .array(z.discriminatedUnion('type', [textBlock, imageBlock]))
+  .array(
+    z.discriminatedUnion('type', [
+      z.object({ type: z.literal('text'), text: wireText }),
+      z.object({ type: z.literal('image'), data: z.base64(), mime_type: z.string().max(100) }),
+    ]),
+  )
   .min(1)
   .max(64);
 

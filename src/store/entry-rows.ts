@@ -1,5 +1,5 @@
 import { artifactIdOf, clipContent } from '../protocol/clip.js';
-import { textOf } from '../protocol/content.js';
+import { isPlain, textOf } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
 import type { Database } from './sqlite.js';
@@ -158,11 +158,6 @@ export function createEntryRows(db: Database) {
   };
 }
 export type EntryRows = ReturnType<typeof createEntryRows>;
-
-function isPlain(content: ContentBlock[]): boolean {
-  const [first] = content;
-  return content.length === 1 && first?.type === 'text' && Object.keys(first).length === 2;
-}
 
 function contentOf(row: EntryRow): ContentBlock[] {
   return row.content === null ? [{ type: 'text', text: row.text }] : (JSON.parse(row.content) as ContentBlock[]);

@@ -47,6 +47,7 @@ export function createInputRows(db: Database) {
   const leave = db.prepare(`UPDATE input SET state = ?, run_id = ? WHERE id = ? AND state = 'waiting'`);
   const change = db.prepare(`UPDATE input SET kind = ?, hold = ?, revision = ? WHERE id = ? AND state = 'waiting'`);
   const changeText = db.prepare(`UPDATE input SET text_revision = ?, bytes = ? WHERE id = ? AND state = 'waiting'`);
+  const begin = db.prepare('UPDATE input SET for_next_run = 0 WHERE ack_run_id = ? AND for_next_run = 1');
   const move = db.prepare(`UPDATE input SET position = ? WHERE id = ? AND state = 'waiting'`);
   const latestText = db.prepare<[string], { revision: number; text: string; content: string | null }>(
     'SELECT revision, text, content FROM input_text WHERE input_id = ? ORDER BY revision DESC LIMIT 1',
@@ -69,6 +70,10 @@ export function createInputRows(db: Database) {
       const takenBy = state === 'taken' ? runId : null;
       insert.run(inputId, sessionId, command, kind, state, sessionId, client, bytes, Number(forNextRun), runId, seq, takenBy, atMs);
       insertText.run(inputId, 1, text, json);
+    },
+    /** The run that inputs were accepted for has begun: the others of them wait like any other. */
+    begin(runId: string): void {
+      begin.run(runId);
     },
     /** An input is taken, removed or dropped once. */
     leave(inputId: string, state: 'taken' | 'removed' | 'dropped', runId: string | null): void {

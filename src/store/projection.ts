@@ -45,6 +45,7 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
         break;
       case 'agent_start':
         runs.start(event.payload, bootId, event.seq, atMs);
+        inputs.begin(event.payload.run_id);
         break;
       case 'agent_end':
         runs.end(event.payload, event.seq, atMs);

@@ -1,0 +1,23 @@
+import { exit } from './exit.js';
+import { orRefused } from './refusals.js';
+import { subcommand } from './subcommand.js';
+
+interface Args {
+  session: string;
+  undo?: true;
+  json?: true;
+}
+
+export const archive = subcommand<Args>({
+  usage: 'archive <session>',
+  summary: 'Put a session out of sight, or back.',
+  options: { '--undo': 'bring it back', '--json': 'print the answer as JSON' },
+  async run({ session, undo, json }, cli) {
+    const berth = await cli.connect();
+    const session_id = await cli.resolve(berth, session);
+    const done = orRefused(await berth.call('archive_session', { session_id, archived: !undo }));
+    if (json) cli.printJson(done);
+    else cli.print(undo ? `${session_id} is back` : `${session_id} is archived; berth ls --archived lists it, berth archive --undo brings it back`);
+    return exit.ok;
+  },
+});

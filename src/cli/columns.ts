@@ -1,0 +1,36 @@
+const wide =
+  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+const narrowest = /^[\p{Mn}\p{Me}\ufe0e\ufe0f]$/u;
+const plain = /^[ -~]*$/;
+
+/** How many columns of a terminal a printable text takes. */
+export function columnsOf(text: string): number {
+  if (plain.test(text)) return text.length;
+  let columns = 0;
+  for (const character of text) columns += narrowest.test(character) ? 0 : wide.test(character) ? 2 : 1;
+  return columns;
+}
+
+/** As much of a line as fits, with `…` when something is missing. */
+export function clipColumns(text: string, columnsMax: number): string {
+  if (columnsOf(text) <= columnsMax) return text;
+  let kept = '';
+  let columns = 0;
+  for (const character of text) {
+    columns += columnsOf(character);
+    if (columns > columnsMax - 1) break;
+    kept += character;
+  }
+  return columnsMax > 0 ? `${kept}…` : '';
+}
+
+export function padColumns(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
+}
+
+/** Rows of cells, each column as wide as its widest cell; the last one is not padded. */
+export function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = [];
+  for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, columnsOf(cell));
+  return rows.map((row) => row.map((cell, at) => (at === row.length - 1 ? cell : padColumns(cell, widths[at] ?? 0))).join('  '));
+}

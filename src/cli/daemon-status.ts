@@ -1,0 +1,47 @@
+import { NoDaemon } from '../client/errors.js';
+import { toAge } from './age.js';
+import { alignColumns } from './columns.js';
+import { shortenHome } from './directory.js';
+import { exit } from './exit.js';
+import { printable } from './printable.js';
+import { orRefused } from './refusals.js';
+import { subcommand } from './subcommand.js';
+
+interface Args {
+  json?: true;
+}
+
+export const daemonStatus = subcommand<Args>({
+  usage: 'daemon status',
+  summary: 'Say whether a daemon runs, and where its things are.',
+  options: { '--json': 'print what is known as JSON' },
+  notes: 'The exit code is 69 when none runs.',
+  async run({ json }, cli) {
+    try {
+      const berth = await cli.connect({ autostart: false });
+      const found = orRefused(await berth.call('get_daemon'));
+      if (json) {
+        cli.printJson({ running: true, ...found });
+        return exit.ok;
+      }
+      const rows = [
+        ['running', `version ${found.version}, pid ${found.pid}, for ${toAge(Date.now() - Date.parse(found.started_at))}${found.draining ? ', takes no new runs' : ''}`],
+        ['socket', found.socket],
+        ['data', found.state_dir],
+        ['log', found.log_file],
+        ['config', found.config_dir],
+        ['model', found.model],
+        ['now', `${count(found.sessions, 'session')}, ${count(found.runs, 'run')} in progress, ${count(found.clients, 'client')}`],
+      ];
+      for (const line of alignColumns(rows.map(([name = '', value = '']) => [name, printable(shortenHome(value))]))) cli.print(line);
+      return exit.ok;
+    } catch (error) {
+      if (error instanceof NoDaemon && json) cli.printJson({ running: false, socket: cli.paths.socket });
+      throw error;
+    }
+  },
+});
+
+function count(many: number, what: string): string {
+  return `${many} ${what}${many === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,13 @@
+/** What the process ends with; the numbers are those of sysexits.h. */
+export const exit = { ok: 0, refused: 1, usage: 64, noDaemon: 69, internal: 70 } as const;
+export type ExitCode = (typeof exit)[keyof typeof exit];
+
+/** What was asked for cannot be done now; the message is a sentence that says why and what to do. */
+export class Refused extends Error {
+  override name = 'Refused';
+}
+
+/** The command line makes no sense. */
+export class WrongUsage extends Error {
+  override name = 'WrongUsage';
+}

@@ -1,0 +1,79 @@
+import { listSessions } from '../client/resolve.js';
+import { limits } from '../protocol/limits.js';
+import type { SessionListRow } from '../protocol/views.js';
+import { alignColumns, clipColumns, columnsOf } from './columns.js';
+import { shortenHome } from './directory.js';
+import { exit } from './exit.js';
+import { printableLine } from './printable.js';
+import { shortIds } from './short-id.js';
+import { createStyle, isColoured } from './style.js';
+import { readCount, subcommand } from './subcommand.js';
+import { toAge } from './age.js';
+
+interface Args {
+  all?: true;
+  archived?: true;
+  here?: true;
+  limit?: string;
+  json?: true;
+}
+
+const rowsDefault = 100;
+const titleColumnsMax = 60;
+const titleColumnsMin = 12;
+
+export const ls = subcommand<Args>({
+  usage: 'ls',
+  summary: 'List sessions, newest first.',
+  options: {
+    '--all': 'archived ones too',
+    '--archived': 'only archived ones',
+    '--here': 'only those of this directory',
+    '--limit <n>': `at most so many (default: ${rowsDefault})`,
+    '--json': 'print one session a line as JSON',
+  },
+  async run({ all, archived, here, limit, json }, cli) {
+    const rowsMax = limit === undefined ? rowsDefault : readCount('--limit', limit, 1);
+    const berth = await cli.connect();
+    const fits = { ...(here ? { cwd: process.cwd() } : {}), ...(rowsMax < limits.pageRowsMax ? { limit: rowsMax + 1 } : {}) };
+    const [open, shut, asked] = await Promise.all([
+      archived ? [] : listSessions(berth, fits),
+      all || archived ? listSessions(berth, { ...fits, archived: true }) : [],
+      berth.call('list_ui_requests'),
+    ]);
+    const found = [...open, ...shut].sort((a, b) => (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0));
+    const rows = found.slice(0, rowsMax);
+    if (json) {
+      for (const row of rows) cli.printJson(row);
+      return exit.ok;
+    }
+    if (rows.length === 0) {
+      cli.print(`No sessions${here ? ' of this directory' : archived ? ' are archived' : ''} yet. Make one with berth new, or just berth send "text".`);
+      return exit.ok;
+    }
+    const asking = new Set(asked.ok ? asked.payload.requests.map((request) => request.session_id) : []);
+    for (const line of toTable(rows, asking)) cli.print(line);
+    if (found.length > rows.length) cli.print(`… and more; berth ls --limit ${rowsMax * 10} shows them.`);
+    return exit.ok;
+  },
+});
+
+function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] {
+  const style = createStyle(isColoured(process.stdout));
+  const ids = shortIds(rows.map((row) => row.session_id));
+  const now = Date.now();
+  const before = rows.map((row) => [ids.get(row.session_id) ?? '', stateOf(row, asking), toAge(now - Date.parse(row.updated_at)), String(row.message_count)]);
+  const cwds = rows.map((row) => printableLine(shortenHome(row.cwd)));
+  const [head = '', ...heads] = alignColumns([['ID', 'STATE', 'AGE', 'MSGS', ''], ...before.map((cells) => [...cells, ''])]);
+  const room = (process.stdout.columns ?? Infinity) - head.length - 2 - Math.max(...cwds.map(columnsOf));
+  const titleMax = Math.max(titleColumnsMin, Math.min(titleColumnsMax, room));
+  const titles = rows.map((row) => clipColumns(printableLine(row.title === '' ? row.last_user_message : row.title), titleMax));
+  const [lastHead = '', ...lasts] = alignColumns([['TITLE', 'DIRECTORY'], ...titles.map((title, at) => [title, cwds[at] ?? ''])]);
+  return [style.dim(head + lastHead), ...heads.map((line, at) => line + (lasts[at] ?? ''))];
+}
+
+function stateOf({ session_id, run_state, archived }: SessionListRow, asking: ReadonlySet<string>): string {
+  if (asking.has(session_id)) return 'asks you';
+  if (run_state === 'aborting') return 'stopping';
+  return run_state === 'idle' && archived ? 'archived' : run_state;
+}

@@ -1,0 +1,31 @@
+import { exit } from './exit.js';
+import { orRefused } from './refusals.js';
+import { subcommand } from './subcommand.js';
+import { toDirectory } from './directory.js';
+
+interface Args {
+  cwd?: string;
+  title?: string;
+  model?: string;
+  json?: true;
+}
+
+export const newSession = subcommand<Args>({
+  usage: 'new',
+  summary: 'Make a session and print its id.',
+  options: {
+    '--cwd <dir>': 'the directory it works in (default: this one)',
+    '--title <title>': 'what it is called',
+    '--model <provider/model>': 'the model it talks to (default: that of the config)',
+    '--json': 'print the answer as JSON',
+  },
+  async run({ cwd = '.', title, model, json }, cli) {
+    const dir = toDirectory(cwd);
+    const berth = await cli.connect();
+    const fields = { cwd: dir, ...(title === undefined ? {} : { title }), ...(model === undefined ? {} : { model }) };
+    const made = orRefused(await berth.call('new_session', fields));
+    if (json) cli.printJson(made);
+    else cli.print(made.session_id);
+    return exit.ok;
+  },
+});

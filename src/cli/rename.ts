@@ -1,0 +1,24 @@
+import { exit } from './exit.js';
+import { printable } from './printable.js';
+import { orRefused } from './refusals.js';
+import { subcommand } from './subcommand.js';
+
+interface Args {
+  session: string;
+  title: string[];
+  json?: true;
+}
+
+export const rename = subcommand<Args>({
+  usage: 'rename <session> <title...>',
+  summary: 'Give a session another title.',
+  options: { '--json': 'print the answer as JSON' },
+  async run({ session, title, json }, cli) {
+    const berth = await cli.connect();
+    const session_id = await cli.resolve(berth, session);
+    const done = orRefused(await berth.call('update_session', { session_id, title: title.join(' ') }));
+    if (json) cli.printJson(done);
+    else cli.print(`${session_id} is now called ${printable(title.join(' '))}`);
+    return exit.ok;
+  },
+});

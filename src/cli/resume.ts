@@ -1,0 +1,44 @@
+import type { RunOutcome } from '../protocol/events.js';
+import { exit, Refused, WrongUsage } from './exit.js';
+import { orRefused } from './refusals.js';
+import { shortId } from './short-id.js';
+import { subcommand } from './subcommand.js';
+
+interface Args {
+  session?: string;
+  retry?: true;
+  continue?: true;
+  abandon?: true;
+  json?: true;
+}
+
+type Action = 'retry' | 'continue' | 'abandon';
+
+export const resume = subcommand<Args>({
+  usage: 'resume [session]',
+  summary: 'Go on after a run that failed, was stopped or was interrupted.',
+  options: {
+    '--retry': 'again from the last message of a person (the default after a failure)',
+    '--continue': 'from what there is (the default otherwise)',
+    '--abandon': 'leave it, and let what is queued run',
+    '--json': 'print the answer as JSON',
+  },
+  async run({ session, json, ...flags }, cli) {
+    const chosen = (['retry', 'continue', 'abandon'] as const).filter((action) => flags[action]);
+    if (chosen.length > 1) throw new WrongUsage('--retry, --continue and --abandon exclude each other');
+    const berth = await cli.connect();
+    const session_id = await cli.resolve(berth, session);
+    const { last_run: last } = orRefused(await berth.call('get_state', { session_id }));
+    if (!last) throw new Refused('there is no run to resume; send a message with berth send');
+    const action = chosen[0] ?? defaultAction(last.outcome);
+    const done = orRefused(await berth.call('resume_run', { session_id, run_id: last.run_id, action }));
+    if (json) cli.printJson(done);
+    else if (done.run_id === '' || done.run_id === last.run_id) cli.print(`${last.run_id} is left as it is`);
+    else cli.print(`${done.run_id} ${action === 'retry' ? 'tries again' : 'goes on'}; watch it with berth attach ${shortId(session_id)}`);
+    return exit.ok;
+  },
+});
+
+function defaultAction(outcome: RunOutcome): Action {
+  return outcome === 'failed' ? 'retry' : 'continue';
+}

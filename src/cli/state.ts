@@ -1,0 +1,51 @@
+import type { StateView } from '../protocol/views.js';
+import { alignColumns } from './columns.js';
+import { shortenHome } from './directory.js';
+import { exit } from './exit.js';
+import { printableLine } from './printable.js';
+import { orRefused } from './refusals.js';
+import { shortId } from './short-id.js';
+import { subcommand } from './subcommand.js';
+
+interface Args {
+  session?: string;
+  json?: true;
+}
+
+export const state = subcommand<Args>({
+  usage: 'state [session]',
+  summary: 'Say what a session is doing right now.',
+  options: { '--json': 'print everything that is known as JSON' },
+  async run({ session, json }, cli) {
+    const berth = await cli.connect();
+    const found = orRefused(await berth.call('get_state', { session_id: await cli.resolve(berth, session) }));
+    if (json) cli.printJson(found);
+    else for (const line of alignColumns(describeState(found))) cli.print(line);
+    return exit.ok;
+  },
+});
+
+function describeState(found: StateView): string[][] {
+  const { steer, follow_up } = found.pending_counts;
+  const waiting = [steer > 0 ? `${steer} to steer` : '', follow_up > 0 ? `${follow_up} to follow up` : ''].filter((part) => part !== '');
+  const named = shortId(found.session_id);
+  const rows = [
+    ['session', found.session_id],
+    ['title', printableLine(found.title)],
+    ['directory', printableLine(shortenHome(found.cwd))],
+    ['model', printableLine(found.model)],
+    ['state', found.run_state === 'idle' ? 'idle' : `${found.run_state} ${found.run_id}, turn ${found.turn_id}`],
+    ['last run', describeLastRun(found)],
+    ['queue', waiting.length === 0 ? '' : `${waiting.join(', ')}${found.queue.paused ? '; paused: berth queue ' + named + ' resume' : ''}`],
+    ['asks you', found.requests.map(({ params }) => printableLine(String(params.title))).join(' / ')],
+    ['attached', String(found.clients.filter(({ subscribed }) => subscribed).length)],
+    ['seq', String(found.seq)],
+  ];
+  return rows.filter(([, value]) => value !== '');
+}
+
+function describeLastRun({ last_run }: StateView): string {
+  if (!last_run) return '';
+  const why = last_run.error ? `: ${printableLine(last_run.error.message)}` : '';
+  return `${last_run.outcome}${why} (${last_run.run_id})`;
+}

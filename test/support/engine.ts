@@ -1,0 +1,148 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { submitInput, type NewInput, type Submitted } from '../../src/core/inputs.js';
+import { answerRequest, type Answer } from '../../src/core/requests.js';
+import { abortRun } from '../../src/core/runs.js';
+import { changeSettings, createSession, type SettingsChange } from '../../src/core/settings.js';
+import type { Outcome } from '../../src/engine/commit.js';
+import { createEngine, type Engine, type EngineDeps } from '../../src/engine/engine.js';
+import { until } from '../../src/engine/wakes.js';
+import type { DurableEvent } from '../../src/protocol/events.js';
+import { openDatabase } from '../../src/store/database.js';
+import { migrate, readMigrations } from '../../src/store/migrate.js';
+import { createStore, type Store } from '../../src/store/store.js';
+import type { Tool } from '../../src/tools/port.js';
+import { brief } from './core-play.js';
+import { createScriptedModel, type ScriptedModel } from './scripted-model.js';
+
+export const migrations = readMigrations(fileURLToPath(new URL('../../migrations', import.meta.url)));
+
+export function openStore(path: string, bootId = 'boot_test'): Store {
+  const db = openDatabase(path, migrations.length);
+  migrate(db, migrations);
+  return createStore(db, bootId);
+}
+
+export interface EngineSetup {
+  tools?: Tool[];
+  runsAtOnceMax?: number;
+  /** A store of another engine to go on with. */
+  from?: string;
+  attended?: EngineDeps['attended'];
+  fault?: EngineDeps['fault'];
+}
+
+/** The engine over a real store, with a scripted model and a clock that moves only when told. */
+export interface TestEngine extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly store: Store;
+  readonly model: ScriptedModel;
+  readonly dbPath: string;
+  readonly clock: { nowMs: number };
+  session(fields?: SettingsChange): string;
+  change(sessionId: string, change: SettingsChange): void;
+  submit(sessionId: string, command: NewInput['command'], text: string, overrides?: Partial<NewInput>): Outcome<Submitted>;
+  /** The run that took it; throws if it was refused. */
+  prompt(sessionId: string, text?: string): string;
+  abort(sessionId: string, keepQueue?: boolean): void;
+  answer(requestId: string, answer: Partial<Answer>): Outcome<unknown>;
+  until<T>(sessionId: string, look: () => T | undefined): Promise<T>;
+  idle(sessionId: string): Promise<void>;
+  /** Resolves to the id of the session's open request. */
+  asked(sessionId: string): Promise<string>;
+  events(sessionId: string): DurableEvent[];
+  told(sessionId: string): string[];
+  /** The path to the leaf, as `role: text`. */
+  history(sessionId: string): string[];
+  /** What a kill at this moment would leave: another engine on a copy of the files. */
+  crash(setup?: EngineSetup): TestEngine;
+}
+
+export function createTestEngine(setup: EngineSetup = {}): TestEngine {
+  const root = mkdtempSync(join(tmpdir(), 'berth-engine-'));
+  const dbPath = join(root, 'berth.db');
+  if (setup.from !== undefined) {
+    for (const end of ['', '-wal']) if (existsSync(setup.from + end)) copyFileSync(setup.from + end, dbPath + end);
+  }
+  const store = openStore(dbPath, `boot_${root.slice(-6)}`);
+  const model = createScriptedModel();
+  const clock = { nowMs: Date.UTC(2026, 10, 16) };
+  const prefix = root.slice(-6);
+  let ids = 0;
+  const newId: EngineDeps['newId'] = (kind) => `${kind}_${prefix}${String(++ids).padStart(8, '0')}`;
+  function fail(error: unknown): never {
+    throw error instanceof Error ? error : new Error(String(error));
+  }
+  const engine = createEngine({
+    store,
+    providers: model,
+    tools: setup.tools ?? [],
+    runsAtOnceMax: setup.runsAtOnceMax ?? 8,
+    now: () => clock.nowMs,
+    clock: () => performance.now(),
+    newId,
+    attended: setup.attended ?? (() => true),
+    fault: setup.fault ?? (() => undefined),
+    onFatal: fail,
+    onBug: fail,
+  });
+  const never = new AbortController();
+
+  function waitFor<T>(sessionId: string, look: () => T | undefined): Promise<T> {
+    return until(engine.wakes, sessionId, never.signal, look) as Promise<T>;
+  }
+
+  function must<T>(outcome: Outcome<T>): T {
+    if (!outcome.ok) throw new Error(`refused: ${outcome.refusal.code} ${outcome.refusal.message}`);
+    return outcome.reply;
+  }
+
+  const test: TestEngine = {
+    engine,
+    store,
+    model,
+    dbPath,
+    clock,
+    session(fields = {}) {
+      const id = newId('ses');
+      must(engine.commit.create(id, () => createSession(id, { cwd: '/', model: 'scripted/model', ...fields })));
+      return id;
+    },
+    change(sessionId, change) {
+      must(engine.commit.decide(sessionId, (state) => changeSettings(state, change)));
+    },
+    submit(sessionId, command, text, overrides = {}) {
+      const input: NewInput = { id: newId('inp'), command, text, content: null, client: null, otherwise: 'reject', ...overrides };
+      return engine.commit.decide(sessionId, (state, fresh) => submitInput(state, input, store.inputs.acknowledged(input.id), fresh));
+    },
+    prompt: (sessionId, text = 'go') => must(test.submit(sessionId, 'prompt', text)).runId,
+    abort(sessionId, keepQueue = false) {
+      must(engine.commit.decide(sessionId, (state) => abortRun(state, keepQueue, undefined)));
+    },
+    answer: (requestId, answer) =>
+      engine.commit.decide(store.requests.sessionOf(requestId) ?? '', (state) =>
+        answerRequest(state, requestId, { by: 'test', cancelled: false, ...answer }),
+      ),
+    until: waitFor,
+    async idle(sessionId) {
+      await waitFor(sessionId, () => (store.runs.active(sessionId) ? undefined : true));
+    },
+    asked: (sessionId) => waitFor(sessionId, () => store.requests.open(sessionId)[0]?.request_id),
+    events: (sessionId) => [...store.log.replay(sessionId)],
+    told: (sessionId) => brief(test.events(sessionId)),
+    history: (sessionId) =>
+      store.entries.history(store.load(sessionId)?.leafId ?? null).map(({ message }) => `${message.role}: ${message.text}`),
+    crash: (again = {}) => createTestEngine({ ...setup, ...again, from: dbPath }),
+    async [Symbol.asyncDispose]() {
+      await engine.stop();
+      // Wakes are handled in the next turn; what was deleted is swept in batches, one a turn.
+      do for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+      while (store.sessions.deleted().length > 0);
+      store.db.close();
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+  return test;
+}
