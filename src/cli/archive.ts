@@ -17,7 +17,10 @@ export const archive = subcommand<Args>({
     const session_id = await cli.resolve(berth, session);
     const done = orRefused(await berth.call('archive_session', { session_id, archived: !undo }));
     if (json) cli.printJson(done);
-    else cli.print(undo ? `${session_id} is back` : `${session_id} is archived; berth ls --archived lists it, berth archive --undo brings it back`);
+    else
+      cli.print(
+        undo ? `${session_id} is back` : `${session_id} is archived; berth ls --archived lists it, berth archive --undo brings it back`,
+      );
     return exit.ok;
   },
 });

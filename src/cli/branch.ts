@@ -28,7 +28,10 @@ export const branch = subcommand<Args>({
 
 async function resolveMessage(berth: Berth, session_id: string, typed: string): Promise<string> {
   const { nodes } = orRefused(await berth.call('get_tree', { session_id }));
-  const matches = matchIds(nodes.map(({ id }) => id), typed);
+  const matches = matchIds(
+    nodes.map(({ id }) => id),
+    typed,
+  );
   if (matches.length > 1) throw new Refused(`${typed} could be ${matches.length} messages; type more of the id`);
   // The tree may be cut: the daemon knows better.
   return matches[0] ?? typed;

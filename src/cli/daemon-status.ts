@@ -25,7 +25,10 @@ export const daemonStatus = subcommand<Args>({
         return exit.ok;
       }
       const rows = [
-        ['running', `version ${found.version}, pid ${found.pid}, for ${toAge(Date.now() - Date.parse(found.started_at))}${found.draining ? ', takes no new runs' : ''}`],
+        [
+          'running',
+          `version ${found.version}, pid ${found.pid}, for ${toAge(Date.now() - Date.parse(found.started_at))}${found.draining ? ', takes no new runs' : ''}`,
+        ],
         ['socket', found.socket],
         ['data', found.state_dir],
         ['log', found.log_file],

@@ -48,7 +48,9 @@ export const ls = subcommand<Args>({
       return exit.ok;
     }
     if (rows.length === 0) {
-      cli.print(`No sessions${here ? ' of this directory' : archived ? ' are archived' : ''} yet. Make one with berth new, or just berth send "text".`);
+      cli.print(
+        `No sessions${here ? ' of this directory' : archived ? ' are archived' : ''} yet. Make one with berth new, or just berth send "text".`,
+      );
       return exit.ok;
     }
     const asking = new Set(asked.ok ? asked.payload.requests.map((request) => request.session_id) : []);
@@ -62,7 +64,12 @@ function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] 
   const style = createStyle(isColoured(process.stdout));
   const ids = shortIds(rows.map((row) => row.session_id));
   const now = Date.now();
-  const before = rows.map((row) => [ids.get(row.session_id) ?? '', stateOf(row, asking), toAge(now - Date.parse(row.updated_at)), String(row.message_count)]);
+  const before = rows.map((row) => [
+    ids.get(row.session_id) ?? '',
+    stateOf(row, asking),
+    toAge(now - Date.parse(row.updated_at)),
+    String(row.message_count),
+  ]);
   const cwds = rows.map((row) => printableLine(shortenHome(row.cwd)));
   const [head = '', ...heads] = alignColumns([['ID', 'STATE', 'AGE', 'MSGS', ''], ...before.map((cells) => [...cells, ''])]);
   const room = (process.stdout.columns ?? Infinity) - head.length - 2 - Math.max(...cwds.map(columnsOf));

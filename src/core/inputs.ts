@@ -44,7 +44,8 @@ export function submitInput(state: SessionState, input: NewInput, earlier: Earli
     return input.command === 'prompt' || input.otherwise === 'prompt' ? startRun(state, input, fresh) : reject('no_active_run');
   if (state.run.aborting) return submitWhileAborting(state, input, fresh);
   if (input.command !== 'prompt') return enqueue(state, input, input.command, state.run.id, false);
-  if (input.otherwise === 'steer' || input.otherwise === 'follow_up') {
+  // A prompt from another leaf cannot join a run that goes on from this one.
+  if (input.leafId === undefined && (input.otherwise === 'steer' || input.otherwise === 'follow_up')) {
     return enqueue(state, input, input.otherwise, state.run.id, false);
   }
   return reject('run_in_progress');

@@ -109,9 +109,12 @@ export function sayQueuedRun(draft: Draft, runId: string, fresh: Fresh): string 
   sayResumed(draft);
   const kind = nextKind(draft.state);
   if (!kind) return '';
-  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId } });
+  const first = waitingOf(draft.state, kind);
+  // An input that was accepted for a run to come, and held meanwhile, starts that very run.
+  const run_id = first.find((input) => input.for_run !== undefined)?.for_run ?? runId;
+  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id } });
   sayTakenTurn(draft, kind, waitingOf(draft.state, kind), fresh);
-  return runId;
+  return run_id;
 }
 
 /** A run that goes on from the history as it is. */
@@ -372,7 +375,7 @@ function sayAfterRun(draft: Draft, fresh: Fresh): void {
     draft.say({ type: 'session_update', payload: { session_id, deleted: true } });
     return;
   }
-  const first = inputs.find((input) => input.for_run !== undefined);
+  const first = inputs.find((input) => input.for_run !== undefined && !input.hold);
   if (first?.for_run === undefined) {
     // Unpaused while it was being aborted with its queue kept: what waits goes on at once.
     if (!paused) sayQueuedRun(draft, fresh.id('run'), fresh);

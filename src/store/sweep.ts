@@ -10,7 +10,11 @@ export function createSweep(db: Database) {
         OR EXISTS (SELECT 1 FROM entry c WHERE c.parent_id = e.id AND c.session_id <> :session))
       UNION SELECT e.id, e.parent_id FROM kept JOIN entry e ON e.id = kept.parent_id)`;
   const gone = `SELECT no FROM entry WHERE session_id = :session AND id NOT IN (SELECT id FROM kept) ORDER BY no DESC LIMIT :limit`;
-  const loosen = db.prepare('UPDATE session SET leaf_id = NULL, base_id = NULL WHERE id = ? AND deleted = 1');
+  const loosen = db.prepare(
+    'UPDATE session SET leaf_id = NULL, base_id = NULL WHERE deleted = 1 AND (leaf_id IS NOT NULL OR base_id IS NOT NULL)',
+  );
+  // A session that is gone may have been the last to use what a shell keeps: look at the shells once more.
+  const reopen = db.prepare('UPDATE session SET deleted = 1 WHERE deleted = 2');
   const batch = db.prepare<[Record<string, unknown>], number>(`${kept} ${gone}`).pluck();
   const dropWords = db.prepare('DELETE FROM entry_search WHERE rowid = ?');
   const dropArtifacts = db.prepare('DELETE FROM artifact WHERE entry_id = (SELECT id FROM entry WHERE no = ?)');
@@ -31,7 +35,7 @@ export function createSweep(db: Database) {
     /** A session whose entries a branch still uses stays as an empty shell. */
     batch(sessionId: string): void {
       const some = { session: sessionId, limit: limits.sweepBatchRows };
-      loosen.run(sessionId);
+      loosen.run();
       for (const step of steps) if (step.run(some).changes > 0) return;
       const entries = batch.all(some);
       for (const no of entries) {
@@ -40,7 +44,8 @@ export function createSweep(db: Database) {
         dropEntry.run(no);
       }
       if (entries.length > 0) return;
-      if (empty.run(sessionId).changes === 0) settle.run(sessionId);
+      if (empty.run(sessionId).changes > 0) reopen.run();
+      else settle.run(sessionId);
     },
     /** Gives a batch of free pages back to the file system. */
     giveBack(): void {

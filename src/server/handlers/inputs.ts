@@ -91,7 +91,6 @@ export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' |
       const input = toInput('prompt', payload, client, if_busy);
       if (leafId !== undefined) {
         if (found === undefined || !isInTree(engine, found, leafId)) return rejected('leaf_not_found');
-        if (if_busy !== 'reject' && store.runs.active(found)) return rejected('run_in_progress');
         input.leafId = leafId;
       }
       const made = found === undefined ? submitToNewSession(input, client) : { ...submit(found, input), sessionId: found };

@@ -1,0 +1,78 @@
+import type { UiRequest } from '../protocol/events.js';
+import { exit, Refused, WrongUsage } from './exit.js';
+import { describeAnswer, describeQuestion, hintOf, readAnswer } from './questions.js';
+import { orRefused } from './refusals.js';
+import { matchIds, shortId, shortIds } from './short-id.js';
+import { readStdin } from './stdin.js';
+import { subcommand, type Cli } from './subcommand.js';
+
+interface Args {
+  request?: string;
+  value: string[];
+  cancel?: true;
+  reason?: string;
+  json?: true;
+}
+
+export const answer = subcommand<Args>({
+  usage: 'answer [request] [value...]',
+  summary: 'Answer a question that waits for a person; with nothing, list them.',
+  options: {
+    '--cancel': 'give no answer',
+    '--reason <text>': 'why an approval is denied',
+    '--json': 'print questions or the answer as JSON',
+  },
+  notes: 'REQUEST is the number of the list or a prefix of the id. A value of - is read from standard input.',
+  async run({ request: named, value: words, cancel, reason, json }, cli) {
+    const berth = await cli.connect({ autostart: false });
+    const { requests } = orRefused(await berth.call('list_ui_requests'));
+    if (named === undefined) return list(cli, requests, json);
+    const request = find(requests, named);
+    const typed = words.length === 1 && words[0] === '-' ? (await readStdin()).replace(/\n$/, '') : words.join(' ');
+    if (!cancel && words.length === 0) throw new WrongUsage(`an answer is missing: ${hintOf(request)}`);
+    const result = cancel ? undefined : toResult(request, typed, reason);
+    const { request_id } = request;
+    const done = orRefused(await berth.call('ui_response', cancel ? { request_id, cancelled: true } : { request_id, result }));
+    if (json) cli.printJson(done);
+    else cli.print(cancel ? 'cancelled' : `answered: ${describeAnswer(result)}`);
+    return exit.ok;
+  },
+});
+
+function list(cli: Cli, requests: UiRequest[], json: true | undefined): typeof exit.ok {
+  if (json) for (const request of requests) cli.printJson(request);
+  else if (requests.length === 0) cli.print('No questions are open.');
+  else {
+    const ids = shortIds(requests.map(({ request_id }) => request_id));
+    for (const [at, request] of requests.entries()) {
+      const [title = '', ...more] = describeQuestion(request);
+      cli.print(`${at + 1}. ${title}`);
+      for (const line of more) cli.print(`     ${line}`);
+      cli.print(`   session ${shortId(request.session_id)}; berth answer ${ids.get(request.request_id) ?? ''} with ${hintOf(request)}`);
+    }
+  }
+  return exit.ok;
+}
+
+function toResult(request: UiRequest, typed: string, reason: string | undefined): unknown {
+  const read = readAnswer(request, typed);
+  // A value that nobody here understands goes to the daemon, which says what is wrong with it.
+  const result = read.ok ? read.result : typed;
+  if (reason === undefined) return result;
+  if (request.params.kind !== 'approval' || result !== 'deny') throw new WrongUsage('--reason goes with deny');
+  return { value: 'deny', reason };
+}
+
+function find(requests: UiRequest[], named: string): UiRequest {
+  const numbered = /^[1-9]\d{0,3}$/.test(named) ? requests[Number(named) - 1] : undefined;
+  const ids = numbered
+    ? [numbered.request_id]
+    : matchIds(
+        requests.map(({ request_id }) => request_id),
+        named,
+      );
+  if (ids.length > 1) throw new Refused(`${named} could be ${ids.length} questions; type more of the id`);
+  const found = requests.find(({ request_id }) => request_id === ids[0]);
+  if (!found) throw new Refused(`there is no open question ${named}; berth answer lists them`);
+  return found;
+}

@@ -1,0 +1,195 @@
+import type { Heard } from '../client/attach.js';
+import type { SessionView } from '../client/session-view.js';
+import type { EventPayload, WireEvent } from '../protocol/events.js';
+import type { Message } from '../protocol/messages.js';
+import { toDuration } from './age.js';
+import { clipColumns } from './columns.js';
+import { showEnding, showMessage, showOutput, showUserMessage } from './message-lines.js';
+import type { Page } from './page.js';
+import { printableLine } from './printable.js';
+import { describeAnswer, describeQuestion, hintOf } from './questions.js';
+import { shortId } from './short-id.js';
+import { createSpoken } from './spoken.js';
+import type { Style } from './style.js';
+
+const recentMessagesMax = 8;
+const resultLinesMax = 20;
+const quotedColumnsMax = 80;
+
+export interface LineView {
+  /** The newest messages, and what is going on. */
+  open(view: SessionView): void;
+  /** An event; whatever it brings that was shown before is not shown again. */
+  event(event: WireEvent): void;
+  hear(heard: Heard, view: SessionView): void;
+  note(text: string): void;
+}
+
+/** A session as lines, as it happens. `isOwn` knows the answers that were given here. */
+export function createLineView(page: Page, style: Style, isOwn: (by: string) => boolean): LineView {
+  const spoken = createSpoken((messageId, kind, piece) =>
+    page.flow(`${messageId} ${kind}`, piece, kind === 'thinking' ? { paint: style.dim } : {}),
+  );
+  const shown = new Set<string>();
+  /** How much of a tool's output was shown. */
+  const outputs = new Map<string, number>();
+  const asked = new Set<string>();
+  let named = '';
+
+  const note = (text: string): void => page.line(style.dim(text));
+  const alarm = (text: string): void => page.line(style.red(text));
+  const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
+
+  function endMessage(message: Message): void {
+    const known = shown.has(message.id);
+    shown.add(message.id);
+    if (known || message.role === 'tool_result') return;
+    if (message.role === 'user') return showUserMessage(page, style, message);
+    const lost = spoken.finish(message);
+    if (lost > 0) note(`[the last ${lost} characters above were lost with the daemon]`);
+    showEnding(page, style, message);
+  }
+
+  function catchUp(view: SessionView, recentOnly: boolean): void {
+    named = shortId(view.state.id);
+    const last = view.messages.findLastIndex(({ id }) => shown.has(id));
+    const from = last === -1 && recentOnly ? Math.max(0, view.messages.length - recentMessagesMax) : last + 1;
+    if (last === -1 && (from > 0 || view.hasMore)) note(`[earlier messages: berth log ${named}]`);
+    for (const message of view.messages.slice(from)) {
+      shown.add(message.id);
+      // Something of it may have been heard before the connection was lost.
+      if (message.role === 'assistant' && last !== -1) spoken.finish(message);
+      else showMessage(page, style, message, resultLinesMax);
+    }
+    for (const message of view.open) spoken.catchUp(message);
+    for (const { id, title, offset, output } of view.tools) {
+      if (!outputs.has(id)) note(`[tool] ${quote(title)}`);
+      showPiece(id, offset, output);
+    }
+    for (const request of view.state.requests) ask(request);
+    if (view.state.paused) note(`[queue] paused with ${view.state.inputs.length} waiting; berth queue ${named} resume goes on`);
+    else for (const { kind, text } of view.state.inputs) note(`[queue] ${toKind(kind)} waits: ${quote(text)}`);
+  }
+
+  function showPiece(callId: string, offset: number, piece: string): void {
+    const known = outputs.get(callId) ?? 0;
+    outputs.set(callId, Math.max(known, offset + piece.length));
+    if (offset + piece.length <= known) return;
+    if (offset > known) note(`  [${offset - known} characters of its output were skipped]`);
+    page.flow(`${callId} output`, piece.slice(Math.max(0, known - offset)), { indent: '  ' });
+  }
+
+  function endTool({ tool_call_id: id, tool_name, result, is_error, skipped, duration_ms }: EventPayload<'tool_execution_end'>): void {
+    const streamed = (outputs.get(id) ?? 0) > 0;
+    outputs.delete(id);
+    const name = printableLine(tool_name);
+    if (skipped) return note(`[tool] ${name} was skipped: ${quote(result)}`);
+    if (!streamed && !is_error) showOutput(page, style, id, result, resultLinesMax);
+    const took = duration_ms === null ? '' : ` in ${toDuration(duration_ms)}`;
+    note(is_error ? `[tool] ${name} failed${took}: ${quote(result)}` : `[tool] ${name} done${took}`);
+  }
+
+  function ask(request: EventPayload<'ui_request'>): void {
+    if (asked.has(request.request_id)) return;
+    asked.add(request.request_id);
+    const [title = '', ...more] = describeQuestion(request);
+    page.line(style.bold(`[question] ${title}`));
+    for (const line of more) page.line(`  ${line}`);
+    note(`  type ${hintOf(request)}; /skip gives no answer`);
+  }
+
+  function resolve({ request_id, outcome, result, by }: EventPayload<'ui_resolved'>): void {
+    asked.delete(request_id);
+    const who = outcome === 'answered' && !isOwn(by) ? ` by ${printableLine(by)}` : '';
+    note(`[question] ${outcome}${outcome === 'answered' ? `: ${describeAnswer(result)}` : ''}${who}`);
+  }
+
+  function changeQueue({ op, input, dropped, paused }: EventPayload<'queue_update'>): void {
+    const text = input ? quote(input.text) : '';
+    if (op === 'added' && input) note(`[queue] ${toKind(input.kind)} waits: ${text}`);
+    else if (op === 'edited' || op === 'held' || op === 'released' || op === 'removed') note(`[queue] ${op}: ${text}`);
+    else if (op === 'moved') note('[queue] in another order now');
+    else if (op === 'dropped') for (const { text: gone } of dropped ?? []) note(`[queue] dropped: ${quote(gone)}`);
+    else if (op !== 'taken') note(paused ? `[queue] paused; berth queue ${named} resume goes on` : '[queue] resumed');
+  }
+
+  function endRun({ outcome, error }: EventPayload<'agent_end'>): void {
+    const why = error ? `: ${quote(error.message)}${error.cause === undefined ? '' : ` (${quote(error.cause)})`}` : '';
+    if (outcome === 'completed') return note('[run] completed');
+    if (outcome === 'failed') return alarm(`[run] failed${why}; berth resume ${named} tries again`);
+    if (outcome === 'interrupted') return alarm(`[run] interrupted: the daemon stopped in the middle; berth resume ${named} goes on`);
+    note(`[run] stopped${why}`);
+  }
+
+  function changeSession(change: EventPayload<'session_update'>): void {
+    if (change.deleted) return note('[session] deleted');
+    if (change.created) return;
+    if (change.title !== undefined) note(`[session] is now called ${quote(change.title)}`);
+    if (change.model !== undefined) note(`[session] model ${quote(change.model)}`);
+    if (change.archived !== undefined) note(change.archived ? '[session] archived' : '[session] back from the archive');
+    if (change.leaf_id !== undefined) note('[session] goes on from an earlier message');
+  }
+
+  function show(event: WireEvent): void {
+    switch (event.type) {
+      case 'message_update':
+        return spoken.hear(event.payload);
+      case 'message_end':
+        if (event.payload.message) return endMessage(event.payload.message);
+        if (event.payload.reason === 'retried') note('[that answer failed and is tried again]');
+        return spoken.forget(event.payload.message_id);
+      case 'tool_execution_start':
+        outputs.set(event.payload.tool_call_id, 0);
+        return note(`[tool] ${quote(event.payload.title)}`);
+      case 'tool_execution_update':
+        return showPiece(event.payload.tool_call_id, event.payload.offset, event.payload.delta);
+      case 'tool_execution_end':
+        return endTool(event.payload);
+      case 'ui_request':
+        return ask(event.payload);
+      case 'ui_resolved':
+        return resolve(event.payload);
+      case 'queue_update':
+        return changeQueue(event.payload);
+      case 'agent_start':
+        return event.payload.resumes === undefined ? undefined : note(`[run] goes on after ${event.payload.resumes}`);
+      case 'agent_end':
+        return endRun(event.payload);
+      case 'status':
+        return note(event.payload.run_state === 'aborting' ? '[run] stopping' : `[status] ${quote(event.payload.message)}`);
+      case 'warning':
+        return alarm(`[warning] ${quote(event.payload.message)}`);
+      case 'error': {
+        const { message, cause, retry_in_ms: retryMs } = event.payload;
+        const again = retryMs === undefined ? '' : `; tried again in ${toDuration(retryMs)}`;
+        return alarm(`[error] ${quote(message)}${cause === undefined ? '' : ` (${quote(cause)})`}${again}`);
+      }
+      case 'session_update':
+        return changeSession(event.payload);
+      case 'ui_notify':
+        return note(`[notice] ${quote(event.payload.params.message)}`);
+      case 'ui_status':
+        return event.payload.params.text === '' ? undefined : note(`[status] ${quote(event.payload.params.text)}`);
+      case 'goodbye':
+        return event.payload.reason === 'shutting_down' ? note('[daemon] stops') : undefined;
+      default:
+        return undefined;
+    }
+  }
+
+  return {
+    open: (view) => catchUp(view, true),
+    event: show,
+    hear(heard, view) {
+      if (heard.kind === 'event') show(heard.event);
+      if (heard.kind === 'reset') catchUp(view, true);
+      if (heard.kind === 'lost') note('[daemon] lost connection…');
+      if (heard.kind === 'back') note('[daemon] back');
+    },
+    note,
+  };
+}
+
+function toKind(kind: string): string {
+  return kind === 'follow_up' ? 'follow-up' : kind;
+}

@@ -1,0 +1,53 @@
+import type { Message } from '../protocol/messages.js';
+import { clipColumns } from './columns.js';
+import type { Page } from './page.js';
+import { printableLine } from './printable.js';
+import type { Style } from './style.js';
+
+const argumentColumnsMax = 100;
+
+/** Puts an ended message on the page. `linesMax` cuts the results of tools. */
+export function showMessage(page: Page, style: Style, message: Message, linesMax = Infinity): void {
+  if (message.role === 'user') return showUserMessage(page, style, message);
+  if (message.role === 'tool_result') return showToolResult(page, style, message, linesMax);
+  for (const block of message.content) {
+    if (block.type === 'text') page.flow(`${message.id} text`, block.text);
+    if (block.type === 'thinking') page.flow(`${message.id} thinking`, block.thinking, { paint: style.dim });
+    if (block.type === 'tool_call') page.line(style.dim(`[tool] ${describeCall(block.name, block.arguments)}`));
+  }
+  showEnding(page, style, message);
+}
+
+export function showUserMessage(page: Page, style: Style, message: Message): void {
+  page.gap();
+  page.flow(message.id, message.text, { indent: '> ', paint: style.bold });
+  const images = message.content.filter(({ type }) => type === 'image').length;
+  if (images > 0) page.line(style.dim(`[${images} image${images === 1 ? '' : 's'}]`));
+  if (message.truncated) page.line(style.dim('[only the beginning is shown; berth log has it all]'));
+  page.endLine();
+}
+
+/** Says what is special about the end of an answer. */
+export function showEnding(page: Page, style: Style, { stop_reason, truncated }: Message): void {
+  page.endLine();
+  if (truncated) page.line(style.dim('[only the beginning is shown; berth log has it all]'));
+  if (stop_reason === 'length') page.line(style.dim('[cut: the model reached its length limit]'));
+}
+
+function showToolResult(page: Page, style: Style, message: Message, linesMax: number): void {
+  if (message.is_error) page.line(style.dim(`[tool] ${printableLine(message.tool_name ?? 'tool')} failed`));
+  showOutput(page, style, message.id, message.text, linesMax);
+}
+
+/** What a tool said, indented. */
+export function showOutput(page: Page, style: Style, id: string, text: string, linesMax: number): void {
+  const lines = text.split('\n');
+  const shown = lines.length > linesMax + 1 ? lines.slice(0, linesMax) : lines;
+  page.flow(`${id} output`, shown.join('\n'), { indent: '  ' });
+  page.endLine();
+  if (shown !== lines) page.line(style.dim(`  [${lines.length - shown.length} more lines; berth log has them]`));
+}
+
+function describeCall(name: string, args: Record<string, unknown>): string {
+  return clipColumns(printableLine(`${name} ${JSON.stringify(args)}`), argumentColumnsMax);
+}

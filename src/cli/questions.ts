@@ -1,0 +1,86 @@
+import type { UiRequest } from '../protocol/events.js';
+import { printable, printableLine } from './printable.js';
+
+export interface Option {
+  value: string;
+  label: string;
+}
+
+/** What a person's words mean as an answer, or what to type instead. */
+export type ReadAnswer = { ok: true; result: unknown } | { ok: false; hint: string };
+
+/** A question as lines: what is asked, what there is to choose from. */
+export function describeQuestion({ method, params }: UiRequest): string[] {
+  const title = textOf(params.title) || 'A question';
+  const message = textOf(params.message);
+  const called =
+    params.kind === 'approval' && textOf(params.tool_name) !== '' ? [`${textOf(params.tool_name)} ${JSON.stringify(params.args)}`] : [];
+  const options = method === 'select' ? optionsOf(params.options).map(({ label }, at) => `${at + 1}) ${printableLine(label)}`) : [];
+  const preset = textOf(params.default);
+  return [
+    printableLine(title),
+    ...[message, ...called].filter((text) => text !== '').flatMap((text) => printable(text).split('\n')),
+    ...options,
+    ...(preset === '' ? [] : [`(left empty: ${printable(preset).replaceAll('\n', ' ')})`]),
+  ];
+}
+
+/** What to type. */
+export function hintOf({ method, params }: UiRequest): string {
+  switch (method) {
+    case 'select': {
+      const numbers = `a number from 1 to ${optionsOf(params.options).length}`;
+      return params.kind === 'approval' ? `${numbers}, or deny and a reason` : numbers;
+    }
+    case 'confirm':
+      return 'y or n';
+    case 'input':
+    case 'editor':
+      return textOf(params.placeholder) === '' ? 'a text' : printableLine(textOf(params.placeholder));
+  }
+}
+
+export function readAnswer(request: UiRequest, typed: string): ReadAnswer {
+  const { method, params } = request;
+  const words = typed.trim();
+  switch (method) {
+    case 'confirm':
+      if (/^(y|yes|true)$/i.test(words)) return { ok: true, result: true };
+      if (/^(n|no|false)$/i.test(words)) return { ok: true, result: false };
+      return { ok: false, hint: hintOf(request) };
+    case 'select': {
+      const options = optionsOf(params.options);
+      const wanted = words.toLowerCase();
+      const found =
+        options.find(({ value }) => value === words) ??
+        options.find(({ label }) => label.toLowerCase() === wanted) ??
+        (/^[1-9]\d*$/.test(words) ? options[Number(words) - 1] : undefined);
+      if (found) return { ok: true, result: found.value };
+      const reason = params.kind === 'approval' ? /^deny\s+(\S[^]*)$/i.exec(words)?.[1] : undefined;
+      return reason === undefined ? { ok: false, hint: hintOf(request) } : { ok: true, result: { value: 'deny', reason } };
+    }
+    case 'input':
+    case 'editor':
+      return { ok: true, result: typed === '' ? textOf(params.default) : typed };
+  }
+}
+
+/** An answer as words. */
+export function describeAnswer(result: unknown): string {
+  if (typeof result === 'boolean') return result ? 'yes' : 'no';
+  if (typeof result === 'string') return printableLine(result);
+  return result === null || result === undefined ? 'nothing' : printableLine(JSON.stringify(result));
+}
+
+function optionsOf(options: unknown): Option[] {
+  if (!Array.isArray(options)) return [];
+  return options.map((option: unknown) => {
+    if (typeof option !== 'object' || option === null) return { value: String(option), label: String(option) };
+    const { value, label } = option as { value?: unknown; label?: unknown };
+    return { value: String(value), label: typeof label === 'string' ? label : String(value) };
+  });
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
