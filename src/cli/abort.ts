@@ -4,11 +4,11 @@ import { limits } from '../protocol/limits.js';
 import { exit } from './exit.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   session?: string;
-  keepQueue?: true;
+  keepQueue?: boolean;
   reason?: string;
   json?: true;
 }
@@ -21,7 +21,7 @@ interface Stopped {
   dropped: string[];
 }
 
-export const abort = subcommand<Args>({
+export const abort: Subcommand = {
   usage: 'abort [session]',
   summary: 'Stop the run and bring its queued texts back.',
   options: {
@@ -29,7 +29,7 @@ export const abort = subcommand<Args>({
     '--reason <text>': 'why, for whoever watches',
     '--json': 'print what happened as JSON',
   },
-  async run({ session, keepQueue = false, reason, json }, cli) {
+  async run({ session, keepQueue = false, reason, json }: Args, cli) {
     const berth = await cli.connect({ autostart: false });
     const session_id = await cli.resolve(berth, session);
     const stream = await berth.subscribe({ sessionId: session_id, live: false });
@@ -46,7 +46,7 @@ export const abort = subcommand<Args>({
     }
     return exit.ok;
   },
-});
+};
 
 async function untilEnded(stream: EventStream, stopped: Stopped): Promise<void> {
   for await (const event of stream) {

@@ -4,7 +4,7 @@ import { describeAnswer, describeQuestion, hintOf, readAnswer } from './question
 import { orRefused } from './refusals.js';
 import { matchIds, shortId, shortIds } from './short-id.js';
 import { readStdin } from './stdin.js';
-import { subcommand, type Cli } from './subcommand.js';
+import type { Subcommand, Cli } from './subcommand.js';
 
 interface Args {
   request?: string;
@@ -14,7 +14,7 @@ interface Args {
   json?: true;
 }
 
-export const answer = subcommand<Args>({
+export const answer: Subcommand = {
   usage: 'answer [request] [value...]',
   summary: 'Answer a question that waits for a person; with nothing, list them.',
   options: {
@@ -23,7 +23,7 @@ export const answer = subcommand<Args>({
     '--json': 'print questions or the answer as JSON',
   },
   notes: 'REQUEST is the number of the list or a prefix of the id. A value of - is read from standard input.',
-  async run({ request: named, value: words, cancel, reason, json }, cli) {
+  async run({ request: named, value: words, cancel, reason, json }: Args, cli) {
     const berth = await cli.connect({ autostart: false });
     const { requests } = orRefused(await berth.call('list_ui_requests'));
     if (named === undefined) return list(cli, requests, json);
@@ -37,7 +37,7 @@ export const answer = subcommand<Args>({
     else cli.print(cancel ? 'cancelled' : `answered: ${describeAnswer(result)}`);
     return exit.ok;
   },
-});
+};
 
 function list(cli: Cli, requests: UiRequest[], json: true | undefined): typeof exit.ok {
   if (json) for (const request of requests) cli.printJson(request);

@@ -1,6 +1,6 @@
 import { exit } from './exit.js';
 import { orRefused } from './refusals.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   session: string;
@@ -8,11 +8,11 @@ interface Args {
   json?: true;
 }
 
-export const archive = subcommand<Args>({
+export const archive: Subcommand = {
   usage: 'archive <session>',
   summary: 'Put a session out of sight, or back.',
   options: { '--undo': 'bring it back', '--json': 'print the answer as JSON' },
-  async run({ session, undo, json }, cli) {
+  async run({ session, undo, json }: Args, cli) {
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);
     const done = orRefused(await berth.call('archive_session', { session_id, archived: !undo }));
@@ -23,4 +23,4 @@ export const archive = subcommand<Args>({
       );
     return exit.ok;
   },
-});
+};

@@ -2,7 +2,7 @@ import type { Berth } from '../client/connect.js';
 import { exit, Refused } from './exit.js';
 import { orRefused } from './refusals.js';
 import { matchIds } from './short-id.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   session: string;
@@ -10,12 +10,12 @@ interface Args {
   json?: true;
 }
 
-export const branch = subcommand<Args>({
+export const branch: Subcommand = {
   usage: 'branch <session>',
   summary: 'Make a new session that shares the history of another, and print its id.',
   options: { '--at <message>': 'up to this message, by a prefix of its id (default: all of it)', '--json': 'print the answer as JSON' },
   notes: 'berth tree SESSION shows the messages and their ids.',
-  async run({ session, at, json }, cli) {
+  async run({ session, at, json }: Args, cli) {
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);
     const leaf = at === undefined ? {} : { leaf_id: await resolveMessage(berth, session_id, at) };
@@ -24,7 +24,7 @@ export const branch = subcommand<Args>({
     else cli.print(made.session_id);
     return exit.ok;
   },
-});
+};
 
 async function resolveMessage(berth: Berth, session_id: string, typed: string): Promise<string> {
   const { nodes } = orRefused(await berth.call('get_tree', { session_id }));

@@ -1,23 +1,23 @@
 import { toDirectory } from './directory.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   workdir?: string;
 }
 
-export const daemonRun = subcommand<Args>({
+export const daemonRun: Subcommand = {
   usage: 'daemon run',
   summary: 'Be the daemon, in the foreground.',
   options: { '--workdir <dir>': 'where sessions work that name no directory (default: this one; under a service, the home directory)' },
   notes: 'One line on standard output says that it is ready. SIGTERM stops it, SIGHUP makes it read its config again.',
-  async run({ workdir }, { paths, print }) {
+  async run({ workdir }: Args, { paths, print }) {
     const dir = toDirectory(workdir ?? (await defaultWorkdir()));
     const { runDaemon } = await import('../daemon/main.js');
     // From here on the daemon says itself what a bug does.
     process.removeAllListeners('uncaughtException');
     process.exit(await runDaemon({ paths, workdir: dir, onReady: () => print(`berth is ready on ${paths.socket}`) }));
   },
-});
+};
 
 /** systemd starts services in the root directory, which is nobody's workspace. */
 async function defaultWorkdir(): Promise<string> {

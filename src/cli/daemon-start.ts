@@ -1,17 +1,17 @@
 import { NoDaemon } from '../client/errors.js';
 import { exit } from './exit.js';
 import { orRefused } from './refusals.js';
-import { subcommand, type Cli } from './subcommand.js';
+import type { Subcommand, Cli } from './subcommand.js';
 
 interface Args {
   json?: true;
 }
 
-export const daemonStart = subcommand<Args>({
+export const daemonStart: Subcommand = {
   usage: 'daemon start',
   summary: 'Start the daemon in the background, unless it runs already.',
   options: { '--json': 'print what is known of it as JSON' },
-  async run({ json }, cli) {
+  async run({ json }: Args, cli) {
     const already = await isRunning(cli);
     const berth = await cli.connect();
     const found = orRefused(await berth.call('get_daemon'));
@@ -19,7 +19,7 @@ export const daemonStart = subcommand<Args>({
     else cli.print(`${already ? 'already running' : 'started'} (pid ${found.pid}, ${found.socket})`);
     return exit.ok;
   },
-});
+};
 
 async function isRunning(cli: Cli): Promise<boolean> {
   try {

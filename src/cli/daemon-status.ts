@@ -5,18 +5,18 @@ import { shortenHome } from './directory.js';
 import { exit } from './exit.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   json?: true;
 }
 
-export const daemonStatus = subcommand<Args>({
+export const daemonStatus: Subcommand = {
   usage: 'daemon status',
   summary: 'Say whether a daemon runs, and where its things are.',
   options: { '--json': 'print what is known as JSON' },
   notes: 'The exit code is 69 when none runs.',
-  async run({ json }, cli) {
+  async run({ json }: Args, cli) {
     try {
       const berth = await cli.connect({ autostart: false });
       const found = orRefused(await berth.call('get_daemon'));
@@ -43,7 +43,7 @@ export const daemonStatus = subcommand<Args>({
       throw error;
     }
   },
-});
+};
 
 function count(many: number, what: string): string {
   return `${many} ${what}${many === 1 ? '' : 's'}`;

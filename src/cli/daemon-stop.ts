@@ -8,7 +8,7 @@ import { exit, Refused } from './exit.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { shortId } from './short-id.js';
-import { subcommand, type Cli } from './subcommand.js';
+import type { Subcommand, Cli } from './subcommand.js';
 
 interface Args {
   drain?: true;
@@ -23,11 +23,11 @@ interface LeftRun {
 
 const pollMs = 20;
 
-export const daemonStop = subcommand<Args>({
+export const daemonStop: Subcommand = {
   usage: 'daemon stop',
   summary: 'Stop the daemon, and wait until it is gone.',
   options: { '--drain': 'first let runs in progress come to their end; no new ones begin', '--json': 'print what happened as JSON' },
-  async run({ drain, json }, cli) {
+  async run({ drain, json }: Args, cli) {
     const berth = await cli.connect({ autostart: false });
     const { pid } = orRefused(await berth.call('get_daemon'));
     if (drain) orRefused(await berth.call('drain'));
@@ -42,7 +42,7 @@ export const daemonStop = subcommand<Args>({
     else tellStopped(cli, pid, left);
     return exit.ok;
   },
-});
+};
 
 async function runsLeft(berth: Berth): Promise<LeftRun[]> {
   const asked = orRefused(await berth.call('list_ui_requests'));

@@ -17,8 +17,8 @@ const resultLinesMax = 20;
 const quotedColumnsMax = 80;
 
 export interface LineView {
-  /** The newest messages, and what is going on. */
-  open(view: SessionView): void;
+  /** The newest messages, unless they are not wanted, and what is going on. */
+  open(view: SessionView, recent: boolean): void;
   /** An event; whatever it brings that was shown before is not shown again. */
   event(event: WireEvent): void;
   hear(heard: Heard, view: SessionView): void;
@@ -50,15 +50,14 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     showEnding(page, style, message);
   }
 
-  function catchUp(view: SessionView, recentOnly: boolean): void {
+  function catchUp(view: SessionView): void {
     named = shortId(view.state.id);
     const last = view.messages.findLastIndex(({ id }) => shown.has(id));
-    const from = last === -1 && recentOnly ? Math.max(0, view.messages.length - recentMessagesMax) : last + 1;
+    const from = last === -1 ? Math.max(0, view.messages.length - recentMessagesMax) : last + 1;
     if (last === -1 && (from > 0 || view.hasMore)) note(`[earlier messages: berth log ${named}]`);
     for (const message of view.messages.slice(from)) {
       shown.add(message.id);
-      // Something of it may have been heard before the connection was lost.
-      if (message.role === 'assistant' && last !== -1) spoken.finish(message);
+      if (spoken.knows(message.id)) spoken.finish(message);
       else showMessage(page, style, message, resultLinesMax);
     }
     for (const message of view.open) spoken.catchUp(message);
@@ -67,8 +66,11 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       showPiece(id, offset, output);
     }
     for (const request of view.state.requests) ask(request);
-    if (view.state.paused) note(`[queue] paused with ${view.state.inputs.length} waiting; berth queue ${named} resume goes on`);
-    else for (const { kind, text } of view.state.inputs) note(`[queue] ${toKind(kind)} waits: ${quote(text)}`);
+  }
+
+  function showQueue({ state }: SessionView): void {
+    for (const { kind, text } of state.inputs) note(`[queue] ${toKind(kind)} waits: ${quote(text)}`);
+    if (state.paused) note(`[queue] paused; berth queue ${named} resume goes on`);
   }
 
   function showPiece(callId: string, offset: number, piece: string): void {
@@ -178,11 +180,15 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   }
 
   return {
-    open: (view) => catchUp(view, true),
+    open(view, recent) {
+      if (!recent) for (const { id } of view.messages) shown.add(id);
+      catchUp(view);
+      if (recent) showQueue(view);
+    },
     event: show,
     hear(heard, view) {
       if (heard.kind === 'event') show(heard.event);
-      if (heard.kind === 'reset') catchUp(view, true);
+      if (heard.kind === 'reset') catchUp(view);
       if (heard.kind === 'lost') note('[daemon] lost connection…');
       if (heard.kind === 'back') note('[daemon] back');
     },

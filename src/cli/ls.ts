@@ -7,7 +7,7 @@ import { exit } from './exit.js';
 import { printableLine } from './printable.js';
 import { shortIds } from './short-id.js';
 import { createStyle, isColoured } from './style.js';
-import { readCount, subcommand } from './subcommand.js';
+import { readCount, type Subcommand } from './subcommand.js';
 import { toAge } from './age.js';
 
 interface Args {
@@ -22,7 +22,7 @@ const rowsDefault = 100;
 const titleColumnsMax = 60;
 const titleColumnsMin = 12;
 
-export const ls = subcommand<Args>({
+export const ls: Subcommand = {
   usage: 'ls',
   summary: 'List sessions, newest first.',
   options: {
@@ -32,7 +32,7 @@ export const ls = subcommand<Args>({
     '--limit <n>': `at most so many (default: ${rowsDefault})`,
     '--json': 'print one session a line as JSON',
   },
-  async run({ all, archived, here, limit, json }, cli) {
+  async run({ all, archived, here, limit, json }: Args, cli) {
     const rowsMax = limit === undefined ? rowsDefault : readCount('--limit', limit, 1);
     const berth = await cli.connect();
     const fits = { ...(here ? { cwd: process.cwd() } : {}), ...(rowsMax < limits.pageRowsMax ? { limit: rowsMax + 1 } : {}) };
@@ -58,7 +58,7 @@ export const ls = subcommand<Args>({
     if (found.length > rows.length) cli.print(`… and more; berth ls --limit ${rowsMax * 10} shows them.`);
     return exit.ok;
   },
-});
+};
 
 function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] {
   const style = createStyle(isColoured(process.stdout));
@@ -72,7 +72,7 @@ function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] 
   ]);
   const cwds = rows.map((row) => printableLine(shortenHome(row.cwd)));
   const [head = '', ...heads] = alignColumns([['ID', 'STATE', 'AGE', 'MSGS', ''], ...before.map((cells) => [...cells, ''])]);
-  const room = (process.stdout.columns ?? Infinity) - head.length - 2 - Math.max(...cwds.map(columnsOf));
+  const room = (process.stdout.isTTY ? process.stdout.columns : Infinity) - head.length - 2 - Math.max(...cwds.map(columnsOf));
   const titleMax = Math.max(titleColumnsMin, Math.min(titleColumnsMax, room));
   const titles = rows.map((row) => clipColumns(printableLine(row.title === '' ? row.last_user_message : row.title), titleMax));
   const [lastHead = '', ...lasts] = alignColumns([['TITLE', 'DIRECTORY'], ...titles.map((title, at) => [title, cwds[at] ?? ''])]);

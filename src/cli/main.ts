@@ -37,7 +37,7 @@ const pathFlags = ['--socket', '--state-dir', '--config-dir'];
 
 interface Chosen {
   subcommand: Subcommand;
-  args: Record<string, unknown>;
+  args: object;
 }
 
 /** The words of a command line that are not flags: its subcommand and what that is told. */
@@ -94,7 +94,7 @@ function parse(argv: string[], known: Subcommand[], bare: Subcommand | undefined
       chosen = { subcommand, args: { ...Object.fromEntries(named), ...command.opts() } };
     });
   }
-  if (bare) program.action(() => (chosen = { subcommand: bare, args: {} }));
+  if (bare) program.action(() => void (chosen = { subcommand: bare, args: {} }));
   program.parse(argv, { from: 'user' });
   return { chosen, flags: program.opts<PathFlags>() };
 }

@@ -1,6 +1,6 @@
 import { exit } from './exit.js';
 import { orRefused } from './refusals.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 import { toDirectory } from './directory.js';
 
 interface Args {
@@ -10,7 +10,7 @@ interface Args {
   json?: true;
 }
 
-export const newSession = subcommand<Args>({
+export const newSession: Subcommand = {
   usage: 'new',
   summary: 'Make a session and print its id.',
   options: {
@@ -19,7 +19,7 @@ export const newSession = subcommand<Args>({
     '--model <provider/model>': 'the model it talks to (default: that of the config)',
     '--json': 'print the answer as JSON',
   },
-  async run({ cwd = '.', title, model, json }, cli) {
+  async run({ cwd = '.', title, model, json }: Args, cli) {
     const dir = toDirectory(cwd);
     const berth = await cli.connect();
     const fields = { cwd: dir, ...(title === undefined ? {} : { title }), ...(model === undefined ? {} : { model }) };
@@ -28,4 +28,4 @@ export const newSession = subcommand<Args>({
     else cli.print(made.session_id);
     return exit.ok;
   },
-});
+};

@@ -7,7 +7,7 @@ import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { matchIds, shortId, shortIds } from './short-id.js';
 import { readStdin } from './stdin.js';
-import { readCount, subcommand, type Cli } from './subcommand.js';
+import { readCount, type Subcommand, type Cli } from './subcommand.js';
 
 interface Args {
   session?: string;
@@ -60,7 +60,7 @@ const actions: Record<string, (target: Target) => Promise<void>> = {
   },
 };
 
-export const queue = subcommand<Args>({
+export const queue: Subcommand = {
   usage: 'queue [session] [action] [words...]',
   summary: 'Show what waits for a session, or change it.',
   options: { '--json': 'print the answer as JSON' },
@@ -74,7 +74,7 @@ export const queue = subcommand<Args>({
     '  clear              take all out',
     '  resume             unpause, and start a run with the first',
   ].join('\n'),
-  async run({ session, action, words, json }, cli) {
+  async run({ session, action, words, json }: Args, cli) {
     const act = action === undefined ? list : Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (!act) throw new WrongUsage(`there is no ${action ?? ''}; a queue knows ${Object.keys(actions).join(', ')}`);
     const berth = await cli.connect();
@@ -84,13 +84,16 @@ export const queue = subcommand<Args>({
 
     async function list(): Promise<void> {
       const { inputs, paused, session_id } = orRefused(await berth.call('get_queue', { session_id: sessionId }));
-      if (json) return cli.printJson({ session_id, paused, inputs });
+      if (json) {
+        cli.printJson({ session_id, paused, inputs });
+        return;
+      }
       for (const line of toTable(inputs)) cli.print(line);
       if (inputs.length === 0) cli.print('Nothing waits.');
       if (paused) cli.print(`The queue is paused; berth queue ${shortId(sessionId)} resume goes on.`);
     }
   },
-});
+};
 
 function toTable(inputs: QueuedInput[]): string[] {
   const ids = shortIds(inputs.map(({ input_id }) => input_id));

@@ -1,7 +1,7 @@
 import { exit } from './exit.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   session: string;
@@ -9,11 +9,11 @@ interface Args {
   json?: true;
 }
 
-export const rename = subcommand<Args>({
+export const rename: Subcommand = {
   usage: 'rename <session> <title...>',
   summary: 'Give a session another title.',
   options: { '--json': 'print the answer as JSON' },
-  async run({ session, title, json }, cli) {
+  async run({ session, title, json }: Args, cli) {
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);
     const done = orRefused(await berth.call('update_session', { session_id, title: title.join(' ') }));
@@ -21,4 +21,4 @@ export const rename = subcommand<Args>({
     else cli.print(`${session_id} is now called ${printable(title.join(' '))}`);
     return exit.ok;
   },
-});
+};

@@ -2,7 +2,7 @@ import type { RunOutcome } from '../protocol/events.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { orRefused } from './refusals.js';
 import { shortId } from './short-id.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   session?: string;
@@ -14,7 +14,7 @@ interface Args {
 
 type Action = 'retry' | 'continue' | 'abandon';
 
-export const resume = subcommand<Args>({
+export const resume: Subcommand = {
   usage: 'resume [session]',
   summary: 'Go on after a run that failed, was stopped or was interrupted.',
   options: {
@@ -23,7 +23,7 @@ export const resume = subcommand<Args>({
     '--abandon': 'leave it, and let what is queued run',
     '--json': 'print the answer as JSON',
   },
-  async run({ session, json, ...flags }, cli) {
+  async run({ session, json, ...flags }: Args, cli) {
     const chosen = (['retry', 'continue', 'abandon'] as const).filter((action) => flags[action]);
     if (chosen.length > 1) throw new WrongUsage('--retry, --continue and --abandon exclude each other');
     const berth = await cli.connect();
@@ -37,7 +37,7 @@ export const resume = subcommand<Args>({
     else cli.print(`${done.run_id} ${action === 'retry' ? 'tries again' : 'goes on'}; watch it with berth attach ${shortId(session_id)}`);
     return exit.ok;
   },
-});
+};
 
 function defaultAction(outcome: RunOutcome): Action {
   return outcome === 'failed' ? 'retry' : 'continue';

@@ -1,7 +1,7 @@
 import { exit, Refused } from './exit.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   session: string;
@@ -9,11 +9,11 @@ interface Args {
   json?: true;
 }
 
-export const rm = subcommand<Args>({
+export const rm: Subcommand = {
   usage: 'rm <session>',
   summary: 'Delete a session for good.',
   options: { '-y, --yes': 'do not ask', '--json': 'print the answer as JSON' },
-  async run({ session, yes, json }, cli) {
+  async run({ session, yes, json }: Args, cli) {
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);
     if (!yes) {
@@ -27,7 +27,7 @@ export const rm = subcommand<Args>({
     else cli.print(`deleted ${session_id}`);
     return exit.ok;
   },
-});
+};
 
 async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');

@@ -12,6 +12,8 @@ export interface Spoken {
   catchUp(message: OpenMessage): void;
   /** The rest of a message. Returns how many characters had been handed out that it does not have. */
   finish(message: Message): number;
+  /** Has something of this unfinished message been handed out? */
+  knows(messageId: string): boolean;
   /** A message came to nothing. */
   forget(messageId: string): void;
 }
@@ -48,6 +50,7 @@ export function createSpoken(say: (messageId: string, kind: Kind, piece: string)
       heard.delete(id);
       return truncated ? 0 : lost;
     },
+    knows: (messageId) => heard.has(messageId),
     forget: (messageId) => void heard.delete(messageId),
   };
 }

@@ -5,25 +5,25 @@ import { exit } from './exit.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { shortId } from './short-id.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   session?: string;
   json?: true;
 }
 
-export const state = subcommand<Args>({
+export const state: Subcommand = {
   usage: 'state [session]',
   summary: 'Say what a session is doing right now.',
   options: { '--json': 'print everything that is known as JSON' },
-  async run({ session, json }, cli) {
+  async run({ session, json }: Args, cli) {
     const berth = await cli.connect();
     const found = orRefused(await berth.call('get_state', { session_id: await cli.resolve(berth, session) }));
     if (json) cli.printJson(found);
     else for (const line of alignColumns(describeState(found))) cli.print(line);
     return exit.ok;
   },
-});
+};
 
 function describeState(found: StateView): string[][] {
   const { steer, follow_up } = found.pending_counts;

@@ -26,21 +26,15 @@ export interface Subcommand {
   /** Its name and its arguments as a person types them. */
   usage: string;
   summary: string;
-  options: Record<string, string>;
+  options?: Record<string, string>;
   /** What `--help` says below the options. */
   notes?: string;
-  run(args: Record<string, unknown>, cli: Cli): Promise<ExitCode>;
-}
-
-/** Arguments come by their camelCased names, options beside them. Commander has checked that they are there. */
-export function subcommand<Args>(
-  definition: Omit<Subcommand, 'run' | 'options'> & { options?: Record<string, string>; run(args: Args, cli: Cli): Promise<ExitCode> },
-): Subcommand {
-  return { ...definition, options: definition.options ?? {}, run: (args, cli) => definition.run(args as Args, cli) };
+  /** Arguments come by their names, options beside them. Commander has checked that they are there. */
+  run(args: object, cli: Cli): Promise<ExitCode>;
 }
 
 /** Adds what a subcommand takes to a commander command. */
-export function describeTo(command: Command, { usage, summary, options, notes }: Subcommand): void {
+export function describeTo(command: Command, { usage, summary, options = {}, notes }: Subcommand): void {
   command.description(summary);
   const args = /[<[].*$/.exec(usage)?.[0];
   if (args !== undefined) command.arguments(args);

@@ -4,7 +4,7 @@ import { exit } from './exit.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { shortIds } from './short-id.js';
-import { subcommand } from './subcommand.js';
+import type { Subcommand } from './subcommand.js';
 
 interface Args {
   session?: string;
@@ -16,12 +16,12 @@ type TreeNode = Tree['nodes'][number];
 
 const roles = { user: '>', assistant: ' ', tool_result: '|' } as const;
 
-export const tree = subcommand<Args>({
+export const tree: Subcommand = {
   usage: 'tree [session]',
   summary: 'Show all messages of a session with their branches; * marks where it is.',
   options: { '--json': 'print the answer as JSON' },
   notes: 'In front of a text, > is a person and | a tool.',
-  async run({ session, json }, cli) {
+  async run({ session, json }: Args, cli) {
     const berth = await cli.connect();
     const found = orRefused(await berth.call('get_tree', { session_id: await cli.resolve(berth, session) }));
     if (json) cli.printJson(found);
@@ -29,7 +29,7 @@ export const tree = subcommand<Args>({
     else for (const line of toLines(found)) cli.print(line);
     return exit.ok;
   },
-});
+};
 
 /** A conversation goes straight down; only where it branches, the branches are indented. */
 function toLines({ nodes, leaf_id, has_more }: Tree): string[] {
@@ -46,7 +46,7 @@ function toLines({ nodes, leaf_id, has_more }: Tree): string[] {
     const { node, depth } = next;
     const id = `${node.id === leaf_id ? '*' : ' '} ${ids.get(node.id) ?? ''}`;
     const text = `${roles[node.role]} ${printableLine(node.snippet) || '(no text)'}`;
-    lines.push(clipColumns(`${id}  ${'  '.repeat(depth)}${text}`, process.stdout.columns ?? Infinity).trimEnd());
+    lines.push(clipColumns(`${id}  ${'  '.repeat(depth)}${text}`, process.stdout.isTTY ? process.stdout.columns : Infinity).trimEnd());
     const below = children.get(node.id) ?? [];
     for (const child of below.toReversed()) waiting.push({ node: child, depth: depth + (below.length > 1 ? 1 : 0) });
   }

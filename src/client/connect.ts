@@ -17,7 +17,7 @@ export interface ConnectOptions {
   role?: 'controller' | 'observer';
   /** What kinds of questions this client can put to its person. */
   uiCapabilities?: UiMethod[];
-  /** Start a daemon when none runs. */
+  /** Start a daemon when none runs now. One that goes away later is waited for: somebody may have stopped it. */
   autostart?: boolean;
 }
 
@@ -51,12 +51,19 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
   let hello: ReplyPayload<'hello'> | undefined;
   let closed = false;
 
-  async function open(): Promise<CommandClient> {
-    if (options.autostart) {
+  async function reach(): Promise<CommandClient> {
+    try {
+      return await openCommandClient(paths.socket);
+    } catch (error) {
+      if (!(error instanceof NoDaemon) || !options.autostart || hello) throw error;
       const { ensureDaemon } = await import('./autostart.js');
       await ensureDaemon(paths);
+      return openCommandClient(paths.socket);
     }
-    const opened = await openCommandClient(paths.socket);
+  }
+
+  async function open(): Promise<CommandClient> {
+    const opened = await reach();
     const reply = await opened.call('hello', {
       client: { name: options.client?.name ?? 'client', version: options.client?.version ?? '', kind: options.client?.kind ?? '' },
       role: options.role ?? 'controller',

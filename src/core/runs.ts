@@ -225,15 +225,24 @@ function notRun(why: string): CallResult {
   return { content: [{ type: 'text', text: why }], isError: true, skipped: true, durationMs: null };
 }
 
-/** Calls ended. If a steer waits, the calls that have not begun are skipped in the same commit. */
-export function endCalls(state: SessionState, ended: { id: string; result: CallResult }[], fresh: Fresh): Decision {
+/**
+ * Calls ended. If a steer waits, the calls that have not begun are skipped in the same commit. Calls that run side by side
+ * (`together`) count as one: the steer is looked for when the last of them has ended.
+ */
+export function endCalls(
+  state: SessionState,
+  ended: readonly { id: string; result: CallResult }[],
+  fresh: Fresh,
+  together: readonly string[] = [],
+): Decision {
   if (!state.run || state.run.aborting) return reject('aborted');
   const draft = createDraft(state);
   for (const { id, result } of ended) {
     const call = draft.state.run?.calls.find((open) => open.id === id);
     if (call) sayCallEnd(draft, call, result, fresh);
   }
-  if (steerWaits(state)) saySkipped(draft, fresh);
+  const someRun = draft.state.run?.calls.some(({ id }) => together.includes(id)) ?? false;
+  if (!someRun && steerWaits(state)) saySkipped(draft, fresh);
   return accept(draft.facts, undefined);
 }
 

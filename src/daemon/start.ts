@@ -195,6 +195,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     eventServer.close();
     commandServer.close();
     for (let i = 0; i < 50 && commandServer.count() + eventServer.count() > 0; i++) await delay(limits.goodbyeMs / 50);
+    engine.close();
     db.close();
     lock?.release();
     log.info('stopped');

@@ -50,12 +50,9 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
     }
   }
 
-  /** A later call that waits for approval gives way to a steer; a response's first call always gets its chance. */
   function giveWayToSteer(sessionId: string): void {
     const state = store.load(sessionId);
-    const { turn, calls } = state?.run ?? {};
-    if (!state || !turn || !calls || calls.length >= turn.callsMade || !steerWaits(state)) return;
-    commit.decide(sessionId, skipForSteer);
+    if (state && steerWaits(state)) commit.decide(sessionId, skipForSteer);
   }
 
   function isLeftAlone(sessionId: string, method: UiMethod): boolean {

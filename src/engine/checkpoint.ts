@@ -17,6 +17,7 @@ interface Deps {
  */
 export function createCheckpoint({ store, commit, live, fault }: Deps) {
   let timer: NodeJS.Timeout | undefined;
+  let stopped = false;
 
   function save(): void {
     const { pieces, saved } = live.unsaved();
@@ -26,7 +27,7 @@ export function createCheckpoint({ store, commit, live, fault }: Deps) {
   }
 
   function start(): void {
-    if (timer || !live.hasOpen()) return;
+    if (timer || stopped || !live.hasOpen()) return;
     timer = setTimeout(() => {
       timer = undefined;
       save();
@@ -35,6 +36,10 @@ export function createCheckpoint({ store, commit, live, fault }: Deps) {
   }
 
   return {
+    stop(): void {
+      stopped = true;
+      clearTimeout(timer);
+    },
     /** A message has said its first words. They are saved before anyone hears them, so that a message that was seen is never gone. */
     begin(): void {
       save();

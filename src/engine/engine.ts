@@ -105,6 +105,12 @@ export function createEngine(deps: EngineDeps) {
       housekeeping.schedule();
       return recovered;
     },
+    /** Nothing touches the store after this. */
+    close(): void {
+      housekeeping.stop();
+      checkpoint.stop();
+      wakes.close();
+    },
     /** Interrupts what runs and waits until it is settled, for a bounded time when the store does not take commits. */
     async stop(): Promise<void> {
       const timer = setTimeout(() => giveUp.abort(), limits.stopMs / 2);

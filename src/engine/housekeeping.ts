@@ -5,6 +5,7 @@ import type { Commit } from './commit.js';
 /** Sweeps deleted sessions and prunes the log in small batches between other work; nothing happens while there is nothing to do. */
 export function createHousekeeping({ store, commit, now }: { store: Store; commit: Commit; now(): number }) {
   let scheduled = false;
+  let stopped = false;
   let prunedAt = store.log.head();
 
   /** True when there is more to do and the store takes it. */
@@ -24,17 +25,20 @@ export function createHousekeeping({ store, commit, now }: { store: Store; commi
 
   function work(): void {
     scheduled = false;
-    if (step()) schedule();
+    if (!stopped && step()) schedule();
   }
 
   function schedule(): void {
-    if (scheduled) return;
+    if (scheduled || stopped) return;
     scheduled = true;
     setImmediate(work);
   }
 
   return {
     schedule,
+    stop(): void {
+      stopped = true;
+    },
     /** Called after commits: every so many events the log is looked at. */
     note(): void {
       if (store.log.head() - prunedAt < limits.pruneEveryEvents) return;

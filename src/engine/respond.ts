@@ -5,6 +5,7 @@ import type { ContentBlock, StopReason, ToolCallBlock, Usage } from '../protocol
 import type { RunError } from '../protocol/events.js';
 import type { ModelDelta, ModelRequest, Provider, Providers, ToolSpec } from '../providers/port.js';
 import type { Store } from '../store/store.js';
+import { unlessAborted } from './abortable.js';
 import type { Commit } from './commit.js';
 import type { FaultPoint } from './fault-points.js';
 import { toModelMessages } from './history.js';
@@ -71,17 +72,20 @@ export function createRespond({ store, commit, live, providers, toolSpecs, newId
     }
   }
 
-  function streamOf(
+  async function streamOf(
     provider: Provider,
     request: ModelRequest,
     signal: AbortSignal,
     opened: () => Promise<OpenMessage | undefined>,
   ): Promise<Ending> {
-    return read(provider.stream(request, signal), opened, signal).catch((error: unknown): Ending => {
+    try {
+      return (await unlessAborted(signal, read(provider.stream(request, signal), opened, signal))) ?? 'stopped';
+    } catch (error) {
       // A provider that throws broke its contract; the run fails, the session goes on.
+      if (signal.aborted) return 'stopped';
       const cause = error instanceof Error ? error.message : String(error);
-      return signal.aborted ? 'stopped' : { error: { code: 'provider_error', message: 'the provider broke', cause } };
-    });
+      return { error: { code: 'provider_error', message: 'the provider broke', cause } };
+    }
   }
 
   return async function respond(state: SessionState, signal: AbortSignal): Promise<void> {

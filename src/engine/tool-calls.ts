@@ -5,7 +5,8 @@ import type { OpenCall, SessionState } from '../core/session.js';
 import { utf8Bytes, wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
-import type { Question, Tool } from '../tools/port.js';
+import type { ApprovalNeed, Question, Tool } from '../tools/port.js';
+import { unlessAborted } from './abortable.js';
 import type { Asks } from './asks.js';
 import type { Commit } from './commit.js';
 import type { FaultPoint } from './fault-points.js';
@@ -27,32 +28,44 @@ export interface RunHands {
   withoutSlot<T>(work: () => Promise<T>): Promise<T>;
 }
 
-type Prepared = { tool: Tool; args: unknown } | { problem: string };
+/** The calls that run now. */
+interface Group extends RunHands {
+  ids: string[];
+  /** A response's first calls always get their chance; later ones that only wait for approval give way to a steer. */
+  mayGiveWay: boolean;
+}
+
+type Prepared = { tool: Tool; args: unknown; title: string; need: ApprovalNeed | undefined } | { problem: string };
 
 /** Runs the open calls of a turn: one after the other, the leading read-only ones side by side. */
 export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }: Deps) {
   function prepare(state: SessionState, call: OpenCall): Prepared {
     const tool = tools.get(call.name);
     if (!tool) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
-    if (state.activeTools && !state.activeTools.includes(call.name))
-      return { problem: `The tool ${call.name} is not active in this session.` };
+    if (state.activeTools && !state.activeTools.includes(call.name)) return { problem: `${call.name} is not active in this session.` };
     if (call.problem !== null) return { problem: call.problem };
-    const parsed = tool.parameters.safeParse(call.args);
-    if (parsed.success) return { tool, args: parsed.data };
-    const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
-    return { problem: `The arguments do not fit ${call.name}: ${issues.join('; ')}` };
+    try {
+      const parsed = tool.parameters.safeParse(call.args);
+      if (parsed.success) {
+        const need = state.approvalMode === 'full' ? undefined : tool.approval?.(parsed.data);
+        return { tool, args: parsed.data, title: tool.title(parsed.data), need };
+      }
+      const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
+      return { problem: `The arguments do not fit ${call.name}: ${issues.join('; ')}` };
+    } catch (error) {
+      return { problem: brokenTool(error) };
+    }
   }
 
-  async function finish(sessionId: string, callId: string, result: CallResult): Promise<void> {
-    await commit.decideEventually(sessionId, (state, fresh) => endCalls(state, [{ id: callId, result }], fresh));
+  async function finish(sessionId: string, callId: string, result: CallResult, group: Group): Promise<void> {
+    await commit.decideEventually(sessionId, (state, fresh) => endCalls(state, [{ id: callId, result }], fresh, group.ids));
   }
 
   /** False when the call must not run: its end is committed, or the run is over. */
-  async function isApproved(state: SessionState, call: OpenCall, tool: Tool, args: unknown, hands: RunHands): Promise<boolean> {
-    const need = state.approvalMode === 'full' ? undefined : tool.approval?.(args);
-    if (!need || call.started) return true;
+  async function isApproved(state: SessionState, call: OpenCall, need: ApprovalNeed, group: Group): Promise<boolean> {
     const address = { sessionId: state.id, runId: state.run?.id ?? '', toolCallId: call.id, askKey: 'approval' };
-    const answered = await hands.withoutSlot(() => asks.ask(address, approvalQuestion(call, need), hands.signal, true));
+    const question = approvalQuestion(call, need);
+    const answered = await group.withoutSlot(() => asks.ask(address, question, group.signal, group.mayGiveWay));
     if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return false;
     const verdict = toVerdict(answered.result);
     if (verdict.allow) return true;
@@ -60,24 +73,24 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
       await commit.decideEventually(state.id, (now, fresh) => stopForDenial(now, `${call.name} was denied`, fresh));
       return false;
     }
-    await finish(state.id, call.id, failed(`Denied: ${verdict.reason ?? 'nobody was there to approve it.'}`, true));
+    await finish(state.id, call.id, failed(`Denied: ${verdict.reason ?? 'nobody was there to approve it.'}`, true), group);
     return false;
   }
 
-  async function execute(state: SessionState, call: OpenCall, hands: RunHands): Promise<void> {
+  async function execute(state: SessionState, call: OpenCall, group: Group): Promise<void> {
     const prepared = prepare(state, call);
-    if ('problem' in prepared) return finish(state.id, call.id, failed(prepared.problem, false));
-    const { tool, args } = prepared;
-    if (!(await isApproved(state, call, tool, args, hands))) return;
+    if ('problem' in prepared) return finish(state.id, call.id, failed(prepared.problem, false), group);
+    const { tool, args, title, need } = prepared;
     if (!call.started) {
-      const begun = await commit.decideEventually(state.id, (now) => startCall(now, call.id, tool.title(args)));
+      if (need && !(await isApproved(state, call, need, group))) return;
+      const begun = await commit.decideEventually(state.id, (now) => startCall(now, call.id, title));
       if (!begun.ok) return;
     }
     fault('tool.started');
-    const result = await run(state, call, tool, args, hands);
+    const result = await run(state, call, tool, args, group);
     fault('tool.ending');
     // Aborted: whoever settles the run closes this call with the others.
-    if (!hands.signal.aborted) await finish(state.id, call.id, result);
+    if (!group.signal.aborted) await finish(state.id, call.id, result, group);
   }
 
   async function run(state: SessionState, call: OpenCall, tool: Tool, args: unknown, hands: RunHands): Promise<CallResult> {
@@ -90,12 +103,13 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
     };
     try {
       const context = { ...at, cwd: state.cwd, signal: hands.signal, output: (text: string) => liveTools.output(live, text), ask };
-      const { content, isError } = await tool.run(args, context);
+      const result = await unlessAborted(hands.signal, tool.run(args, context));
+      if (!result) return failed('Stopped.', false);
+      const { content, isError } = result;
       return { content: clipResult(content), isError, skipped: false, durationMs: Math.round(clock() - startedMs) };
     } catch (error) {
       // A tool that breaks fails its own call and nothing else.
-      const why = error instanceof Error ? error.message : String(error);
-      return { ...failed(`The tool broke: ${why}`, false), durationMs: Math.round(clock() - startedMs) };
+      return { ...failed(brokenTool(error), false), durationMs: Math.round(clock() - startedMs) };
     } finally {
       liveTools.end(live);
     }
@@ -110,17 +124,23 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
       const isReadOnly = (call: OpenCall): boolean => tools.get(call.name)?.readOnly === true;
       const firstOther = calls.findIndex((call) => !isReadOnly(call));
       const together = isReadOnly(first) ? calls.slice(0, firstOther === -1 ? calls.length : firstOther) : [first];
-      await Promise.all(together.map((call) => execute(state, call, hands)));
+      const isFirst = calls.length === state.run?.turn?.callsMade;
+      const group = { ...hands, ids: together.map(({ id }) => id), mayGiveWay: !isFirst };
+      await Promise.all(together.map((call) => execute(state, call, group)));
     },
   };
 }
 export type ToolCalls = ReturnType<typeof createToolCalls>;
 
+function brokenTool(error: unknown): string {
+  return `The tool broke: ${error instanceof Error ? error.message : String(error)}`;
+}
+
 function failed(why: string, skipped: boolean): CallResult {
   return { content: [{ type: 'text', text: why }], isError: true, skipped, durationMs: null };
 }
 
-function approvalQuestion(call: OpenCall, need: { title: string; message: string }): Question {
+function approvalQuestion(call: OpenCall, need: ApprovalNeed): Question {
   return {
     method: 'select',
     timeoutMs: null,

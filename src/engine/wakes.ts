@@ -3,6 +3,8 @@ export interface Wakes {
   wake(sessionId: string): void;
   /** Called once for any number of wakes of a turn of the event loop. Returns how to stop listening. */
   listen(listener: (sessionId: string) => void): () => void;
+  /** Nobody is woken any more. */
+  close(): void;
 }
 
 export function createWakes(): Wakes {
@@ -23,6 +25,9 @@ export function createWakes(): Wakes {
     listen(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    close() {
+      listeners.clear();
     },
   };
 }

@@ -17,7 +17,7 @@ import {
 } from './command-shapes.js';
 import { outcome, queueMode } from './events.js';
 import { limits } from './limits.js';
-import { inputContent, wireText } from './messages.js';
+import { inputContent } from './messages.js';
 import { stateView, treeNode } from './views.js';
 
 /** Names, required keys and reply types that may not change: clients rely on them. */
@@ -32,7 +32,7 @@ export const frozenCommands = {
     summary: 'Starts a run. With wait (the default) the answer is the run’s result.',
     payload: () =>
       z.looseObject({
-        text: wireText,
+        text: z.string(),
         wait: z.boolean().default(true),
         leaf_id: id.optional(),
         content: inputContent.optional(),
@@ -59,7 +59,7 @@ export const frozenCommands = {
     summary: 'A message for the run in progress, taken at its next turn boundary.',
     payload: () =>
       z.looseObject({
-        text: wireText,
+        text: z.string(),
         content: inputContent.optional(),
         if_idle: z.enum(['reject', 'prompt']).default('reject'),
         input_id: inputId.optional(),
@@ -72,7 +72,7 @@ export const frozenCommands = {
     summary: 'A message for when the run would otherwise end.',
     payload: () =>
       z.looseObject({
-        text: wireText,
+        text: z.string(),
         content: inputContent.optional(),
         if_idle: z.enum(['reject', 'prompt']).default('reject'),
         input_id: inputId.optional(),
@@ -86,7 +86,7 @@ export const frozenCommands = {
     payload: () =>
       z.looseObject({
         keep_queue: z.boolean().default(false),
-        reason: wireText.pipe(z.string().max(1_000)).optional(),
+        reason: z.string().max(1_000).optional(),
         ...inSession,
       }),
     reply: accepted('abort', () => ({ ...forRun, ...forSession })),
@@ -164,7 +164,7 @@ export const frozenCommands = {
   }),
   compact_session: command({
     summary: 'Summarises old history. Nothing is compacted yet: the answer is always nothing_to_compact.',
-    payload: () => z.looseObject({ instruction: wireText.optional(), ...inSession }),
+    payload: () => z.looseObject({ instruction: z.string().optional(), ...inSession }),
     reply: { type: 'compaction', payload: () => z.object({ session_id: z.string() }) },
     role: 'controller',
     waits: true,

@@ -1,9 +1,6 @@
 import { z } from 'zod';
 
-/** Text from outside: lone surrogates become U+FFFD at the door, so that store, events and providers agree on every character. */
-export const wireText = z.string().transform((text) => text.toWellFormed());
-
-export const textBlock = z.looseObject({ type: z.literal('text'), text: wireText });
+export const textBlock = z.looseObject({ type: z.literal('text'), text: z.string() });
 export const thinkingBlock = z.looseObject({
   type: z.literal('thinking'),
   thinking: z.string(),
@@ -27,7 +24,7 @@ export type ToolCallBlock = z.infer<typeof toolCallBlock>;
 export const inputContent = z
   .array(
     z.discriminatedUnion('type', [
-      z.object({ type: z.literal('text'), text: wireText }),
+      z.object({ type: z.literal('text'), text: z.string() }),
       z.object({ type: z.literal('image'), data: z.base64(), mime_type: z.string().max(100) }),
     ]),
   )

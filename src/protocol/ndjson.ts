@@ -47,7 +47,7 @@ export function createLineDecoder(lineBytesMax: number, depthMax: number): LineD
     }
     if (text.trim() === '') return undefined;
     try {
-      const value: unknown = JSON.parse(text);
+      const value: unknown = escapedSurrogate.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
       return cleanNesting(value, depthMax) ? { kind: 'json', value } : { kind: 'malformed', reason: `nested deeper than ${depthMax}` };
     } catch (error) {
       if (error instanceof SyntaxError) return { kind: 'malformed', reason: 'the line is not JSON' };
@@ -80,6 +80,13 @@ export function createLineDecoder(lineBytesMax: number, depthMax: number): LineD
       return lines;
     },
   };
+}
+
+const escapedSurrogate = /\\u[dD][89a-fA-F]/;
+
+/** Lone surrogates become U+FFFD at the door, so that store, events and providers agree on every character. */
+function wellFormed(_key: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 /** True when nothing is nested deeper than `depthMax`. Drops `__proto__` keys on the way, as unknown keys are. */

@@ -15,7 +15,6 @@ import {
 } from './command-shapes.js';
 import { approvalMode, inputKind, recoveryMode, thinkingLevel, uiMethod, uiRequest, whenDetached } from './events.js';
 import { limits } from './limits.js';
-import { wireText } from './messages.js';
 import { clientView, queueView, runRow, searchHit, sessionRow, stateView } from './views.js';
 
 /** Commands beyond the frozen contract. */
@@ -76,7 +75,10 @@ export const ownCommands = {
         cwd: path.optional(),
         query: z.string().max(limits.searchQueryCharsMax).optional(),
         archived: z.boolean().default(false),
-        cursor: z.string().max(200).optional(),
+        cursor: z
+          .string()
+          .regex(/^\d{1,15}:ses_[0-9a-z]{1,40}$/, 'a cursor that an earlier page gave')
+          .optional(),
         ...page,
       }),
     reply: {
@@ -130,7 +132,7 @@ export const ownCommands = {
       z.looseObject({
         input_id: inputId,
         revision: z.int().min(1),
-        text: wireText.optional(),
+        text: z.string().optional(),
         kind: inputKind.exclude(['prompt']).optional(),
         position: z.int().min(0).max(limits.queuedInputsMax).optional(),
         hold: z.boolean().optional(),

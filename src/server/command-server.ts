@@ -134,7 +134,7 @@ export function readEnvelope(
   }
   const { v, id, type, payload } = parsed.data;
   if (v !== undefined && v !== '1' && v !== 1) {
-    const message = `version ${JSON.stringify(v)} is not spoken here; the supported ones are ${supportedVersions.join(', ')}`;
+    const message = `this version is not spoken here; the supported ones are ${supportedVersions.join(', ')}`;
     return { id, refusal: refusal('unsupported_version', message, { supported: supportedVersions }) };
   }
   return { id, type, payload: payload ?? {} };

@@ -1,0 +1,25 @@
+import { viewSession } from './attached-view.js';
+import { readCount, type Subcommand } from './subcommand.js';
+
+interface Args {
+  session?: string;
+  plain?: true;
+  since?: string;
+  json?: true;
+}
+
+export const attach: Subcommand = {
+  usage: 'attach [session]',
+  summary: 'Watch a session and talk to it. Ctrl-C leaves; the run goes on.',
+  options: {
+    '--plain': 'line by line (the only view there is)',
+    '--since <seq>': 'begin with what came after this place in the log; 0 is everything that is still there',
+    '--json': 'print one event a line as JSON',
+  },
+  notes: 'Lines typed or piped in are sent; /help lists what else they can be. Piped in, it stays until what was sent has run.',
+  async run({ session, since, json }: Args, cli) {
+    const from = since === undefined ? undefined : readCount('--since', since, 0);
+    const berth = await cli.connect({ uiCapabilities: ['select', 'confirm', 'input', 'editor'] });
+    return viewSession(berth, await cli.resolve(berth, session), { since: from, json });
+  },
+};

@@ -1,0 +1,132 @@
+import type { AttachedSession } from '../client/attach.js';
+import type { Berth } from '../client/connect.js';
+import type { WireEvent } from '../protocol/events.js';
+import { shortenHome } from './directory.js';
+import { exit, type ExitCode } from './exit.js';
+import { createLineInput } from './line-input.js';
+import { createLineView } from './line-view.js';
+import { createPage } from './page.js';
+import { printable, printableJson, printableLine } from './printable.js';
+import { shortId } from './short-id.js';
+import { createStyle, isColoured } from './style.js';
+
+interface Options {
+  /** Begin with what came after this, instead of the newest messages. */
+  since?: number | undefined;
+  /** Events as JSON lines instead of lines for people. */
+  json?: boolean | undefined;
+}
+
+/**
+ * A session in view until the person leaves: prints what happens, does what is typed. When standard input is no terminal and
+ * ends, it stays until what was sent has run, or else until nothing runs.
+ */
+export async function viewSession(berth: Berth, sessionId: string, { since, json }: Options): Promise<ExitCode> {
+  const { stdin, stdout } = process;
+  const attached = await berth.attach(sessionId);
+  const interactive = stdin.isTTY && stdout.isTTY && !json;
+  const terminal = interactive
+    ? (await import('./terminal.js')).openTerminal({ input: stdin, output: stdout, onLine, onLeave: leave })
+    : undefined;
+  const page = createPage((text) => (terminal ? terminal.write(text) : void stdout.write(text)));
+  const view = createLineView(page, createStyle(isColoured(stdout)), (by) => by.includes(berth.hello().client_id));
+  const note = (text: string): void => (json ? void process.stderr.write(`${printable(text)}\n`) : view.note(printable(text)));
+  const started = new Set<string>();
+  const ended = new Set<string>();
+  let inputOver = false;
+  const leaving = new AbortController();
+  const input = createLineInput({ berth, sessionId, view: attached.view, note, onRun: (runId) => started.add(runId), leave });
+
+  function onLine(line: string): void {
+    input.take(line);
+  }
+
+  function leave(): void {
+    leaving.abort();
+    attached.close();
+  }
+
+  function isOver(): boolean {
+    if (!inputOver) return false;
+    return started.size > 0 ? [...started].every((runId) => ended.has(runId)) : attached.view().state.run === null;
+  }
+
+  function leaveIfOver(): void {
+    if (isOver()) attached.close();
+  }
+
+  async function readLines(): Promise<void> {
+    const { createInterface } = await import('node:readline');
+    const lines = createInterface({ input: stdin });
+    lines.on('line', onLine);
+    lines.on('close', () => {
+      void input.done().then(() => {
+        inputOver = true;
+        leaveIfOver();
+      });
+    });
+  }
+
+  process.on('SIGINT', leave);
+  try {
+    if (!json) {
+      page.line(createStyle(isColoured(stdout)).bold(titleOf(attached)));
+      if (interactive) view.note('A line is sent when you press enter. /help lists more; ctrl-C leaves, the run goes on.');
+    }
+    if (since !== undefined) await replay(berth, attached, since, (event) => (json ? print(event) : view.event(event)));
+    if (!json) view.open(attached.view(), since === undefined);
+    terminal?.expectText(isBusy());
+    if (!terminal) await readLines();
+    for await (const heard of attached) {
+      if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind });
+      else view.hear(heard, attached.view());
+      terminal?.expectText(isBusy());
+      if (heard.kind === 'event' && heard.event.type === 'agent_end') ended.add(heard.event.payload.run_id);
+      leaveIfOver();
+    }
+    page.endLine();
+    if (leaving.signal.aborted && !json) view.note(farewell());
+    return exit.ok;
+  } finally {
+    process.off('SIGINT', leave);
+    attached.close();
+    terminal?.close();
+    stdin.destroy();
+  }
+
+  function print(value: unknown): void {
+    stdout.write(`${printableJson(value)}\n`);
+  }
+
+  /** Text will come by itself, unless a person is asked. */
+  function isBusy(): boolean {
+    const { run, requests } = attached.view().state;
+    return run !== null && requests.length === 0;
+  }
+
+  function farewell(): string {
+    const { state, seq } = attached.view();
+    const named = shortId(state.id);
+    return `[detached] ${state.run ? 'The run goes on. ' : ''}berth attach ${named} comes back; with --since ${seq}, from here.`;
+  }
+}
+
+/** Everything durable between a cursor and the moment the session was attached. */
+async function replay(berth: Berth, attached: AttachedSession, after: number, show: (event: WireEvent) => void): Promise<void> {
+  const stream = await berth.subscribe({ sessionId: attached.sessionId, after, live: false });
+  const end = Math.min(stream.seq, attached.view().seq);
+  if (after < end) {
+    for await (const event of stream) {
+      if (event.seq === undefined || event.seq > end) break;
+      show(event);
+      if (event.seq === end) break;
+    }
+  }
+  stream.close();
+}
+
+function titleOf(attached: AttachedSession): string {
+  const { id, title, cwd, model } = attached.view().state;
+  const named = title === '' ? shortId(id) : `${printableLine(title)} (${shortId(id)})`;
+  return `${named} in ${printableLine(shortenHome(cwd))}, ${printableLine(model)}`;
+}

@@ -1,0 +1,88 @@
+import type { Berth } from '../client/connect.js';
+import type { SessionView } from '../client/session-view.js';
+import type { RunError, RunOutcome } from '../protocol/events.js';
+import type { Message } from '../protocol/messages.js';
+import { orRefused } from './refusals.js';
+import { createSpoken } from './spoken.js';
+
+export interface AwaitedRun {
+  outcome: RunOutcome;
+  error: RunError | null;
+  /** The text of its last answer. */
+  output: string;
+}
+
+type LastRun = Pick<AwaitedRun, 'outcome' | 'error'>;
+
+interface Watcher {
+  /** More of what the run says. */
+  say(messageId: string, piece: string): void;
+  /** Something to know while it is waited for. */
+  tell(line: string): void;
+}
+
+/** Follows a run to its end and hands on every character of its answers once. */
+export async function awaitRun(berth: Berth, sessionId: string, runId: string, { say, tell }: Watcher): Promise<AwaitedRun> {
+  const attached = await berth.attach(sessionId);
+  const spoken = createSpoken((messageId, kind, piece) => {
+    if (kind !== 'text') return;
+    output = messageId === speaking ? output + piece : piece;
+    speaking = messageId;
+    say(messageId, piece);
+  });
+  const finished = new Set<string>();
+  let speaking = '';
+  let output = '';
+
+  function finish(message: Message): void {
+    if (message.run_id !== runId || message.role !== 'assistant' || finished.has(message.id)) return;
+    finished.add(message.id);
+    spoken.finish(message);
+    // Of a very long one the message has only the beginning.
+    if (!message.truncated) output = message.text;
+  }
+
+  function catchUp(view: SessionView): void {
+    view.messages.forEach(finish);
+    if (view.state.run?.id === runId) view.open.forEach(spoken.catchUp);
+    for (const { request_id } of view.state.requests) tell(`the run asks a person; see berth answer (${request_id})`);
+  }
+
+  /** How the run had ended when this view was read, if it had. */
+  async function endIn({ state, messages }: SessionView): Promise<LastRun | undefined> {
+    if (state.run?.id === runId) return undefined;
+    if (state.lastRun?.id === runId) return state.lastRun;
+    // A run that another one followed already; one of which there is no message is still to come.
+    if (!messages.some(({ run_id }) => run_id === runId)) return undefined;
+    const { runs } = orRefused(await berth.call('list_runs', { session_id: sessionId }));
+    const run = runs.find(({ run_id }) => run_id === runId);
+    return { outcome: run?.outcome ?? 'interrupted', error: run?.error ?? null };
+  }
+
+  try {
+    for (;;) {
+      const view = attached.view();
+      catchUp(view);
+      const end = (await endIn(view)) ?? (await listen());
+      if (end) return { outcome: end.outcome, error: end.error, output };
+    }
+  } finally {
+    attached.close();
+  }
+
+  /** How the run ended, or nothing when the view has to be looked at again. */
+  async function listen(): Promise<LastRun | undefined> {
+    for await (const heard of attached) {
+      if (heard.kind === 'reset') return undefined;
+      if (heard.kind === 'lost') tell('lost connection…');
+      if (heard.kind === 'back') tell('back');
+      if (heard.kind !== 'event') continue;
+      const { event } = heard;
+      if (event.type === 'message_update' && event.payload.run_id === runId) spoken.hear(event.payload);
+      if (event.type === 'message_end' && event.payload.message) finish(event.payload.message);
+      if (event.type === 'ui_request') tell(`the run asks a person; see berth answer (${event.payload.request_id})`);
+      if (event.type === 'agent_end' && event.payload.run_id === runId) return event.payload;
+    }
+    return { outcome: 'aborted', error: { code: 'session_not_found', message: 'the session was deleted' } };
+  }
+}

@@ -1,0 +1,96 @@
+import type { Berth } from '../client/connect.js';
+import type { SessionView } from '../client/session-view.js';
+import { Refused } from './exit.js';
+import { hintOf, readAnswer } from './questions.js';
+import { orRefused } from './refusals.js';
+
+interface Deps {
+  berth: Berth;
+  sessionId: string;
+  view(): SessionView;
+  /** A line about what was typed. */
+  note(text: string): void;
+  /** An input was taken by this run. */
+  onRun(runId: string): void;
+  leave(): void;
+}
+
+export interface LineInput {
+  /** Does what a typed line says. Lines are done one after the other. */
+  take(line: string): void;
+  /** Resolves when all lines that were taken are done. */
+  done(): Promise<void>;
+}
+
+const help = [
+  'A line is sent: as a prompt, or while a run is in progress as a steer. An open question is answered instead.',
+  '  /follow TEXT   for when the run would otherwise end',
+  '  /steer TEXT    for the next turn of the run, also while a question is open',
+  '  /abort         stop the run',
+  '  /skip          give no answer to the question',
+  '  /queue         what waits',
+  '  /quit          leave; the run goes on (so do ctrl-C and ctrl-D)',
+  '  //TEXT         send a text that begins with a slash',
+];
+
+/** What the lines of an attached view do. */
+export function createLineInput({ berth, sessionId: session_id, view, note, onRun, leave }: Deps): LineInput {
+  let last: Promise<void> = Promise.resolve();
+
+  const slashes: Record<string, (text: string) => Promise<void> | void> = {
+    follow: (text) => submit('follow_up', text),
+    steer: (text) => submit('steer', text),
+    async abort() {
+      orRefused(await berth.call('abort', { session_id }));
+    },
+    async skip() {
+      const request = view().state.requests[0];
+      if (!request) throw new Refused('no question is open');
+      orRefused(await berth.call('ui_response', { request_id: request.request_id, cancelled: true }));
+    },
+    async queue() {
+      const { inputs, paused } = orRefused(await berth.call('get_queue', { session_id }));
+      for (const { kind, hold, text } of inputs) note(`[queue] ${kind}${hold ? ' (held)' : ''}: ${text}`);
+      if (inputs.length === 0) note('[queue] nothing waits');
+      if (paused) note('[queue] paused');
+    },
+    quit: leave,
+    help: () => help.forEach(note),
+  };
+
+  async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {
+    if (text.trim() === '') throw new Refused('there is no text to send');
+    onRun(orRefused(await berth.call(kind, { session_id, text, if_idle: 'prompt' })).run_id);
+  }
+
+  async function say(text: string): Promise<void> {
+    const { run, requests } = view().state;
+    const request = requests[0];
+    if (request) {
+      const read = readAnswer(request, text);
+      if (!read.ok) throw new Refused(`type ${hintOf(request)}; /skip gives no answer, /steer TEXT goes on without`);
+      orRefused(await berth.call('ui_response', { request_id: request.request_id, result: read.result }));
+    } else if (text.trim() !== '') {
+      // Either way it is sent once, even if a run begins or ends just now.
+      if (run) await submit('steer', text);
+      else onRun(orRefused(await berth.call('prompt', { session_id, text, wait: false, if_busy: 'steer' })).run_id);
+    }
+  }
+
+  async function obey(line: string): Promise<void> {
+    const [, name, text = ''] = /^\/(\w*)(?:\s+([^]*))?$/.exec(line) ?? [];
+    if (name === undefined || line.startsWith('//')) return say(line.replace(/^\/\//, '/'));
+    const act = Object.hasOwn(slashes, name) ? slashes[name] : undefined;
+    if (!act) throw new Refused(`there is no /${name}; /help lists what there is, and //${name} sends it as a text`);
+    await act(text);
+  }
+
+  return {
+    take(line) {
+      last = last
+        .then(() => obey(line))
+        .catch((error: unknown) => note(`[not done] ${error instanceof Error ? error.message : String(error)}`));
+    },
+    done: () => last,
+  };
+}

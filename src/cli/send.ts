@@ -1,0 +1,106 @@
+import type { Berth } from '../client/connect.js';
+import { listSessions } from '../client/resolve.js';
+import { utf8Bytes } from '../protocol/content.js';
+import { limits } from '../protocol/limits.js';
+import { awaitRun, type AwaitedRun } from './awaited-run.js';
+import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
+import { createPage } from './page.js';
+import { printableLine } from './printable.js';
+import { orRefused } from './refusals.js';
+import { shortId } from './short-id.js';
+import { readStdin } from './stdin.js';
+import type { Subcommand, Cli } from './subcommand.js';
+
+interface Args {
+  session?: string;
+  text?: string;
+  steer?: true;
+  followUp?: true;
+  wait?: true;
+  json?: true;
+}
+
+/** Room on a line for all that is not text. */
+const envelopeBytes = 4096;
+
+export const send: Subcommand = {
+  usage: 'send [session] [text]',
+  summary: 'Send a text to a session; a first one makes its session.',
+  options: {
+    '--steer': 'for the next turn of the run in progress',
+    '--follow-up': 'for when the run in progress would otherwise end',
+    '--wait': 'print the answer as it comes; the exit code is 0 when the run completed',
+    '--json': 'print one line of JSON: what was accepted, or with --wait what it came to',
+  },
+  notes: 'With one argument it is the text, for the newest session of this directory. A text of -, or none, is read from standard input.',
+  async run({ session, text, steer, followUp, wait, json }: Args, cli) {
+    if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
+    const [named, said] = await readWords(session, text);
+    if (utf8Bytes(JSON.stringify(said)) > limits.lineBytesMax - envelopeBytes) {
+      throw new Refused(`the text is too long: a line holds ${limits.lineBytesMax} bytes`);
+    }
+    const berth = await cli.connect();
+    const sessionId = named === undefined ? await newestOrNew(berth) : await cli.resolve(berth, named);
+    const accepted = await submit(berth, sessionId, said, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
+    if (wait) return waitForAnswer(cli, berth, accepted, json);
+    if (json) cli.printJson(accepted);
+    else {
+      cli.print(accepted.run_id);
+      cli.print(`watch it with berth attach ${shortId(sessionId)}`);
+    }
+    return exit.ok;
+  },
+};
+
+/** Which session is meant and what is said. A text of `.` alone would say nothing: it is the session. */
+async function readWords(first: string | undefined, second: string | undefined): Promise<[session: string | undefined, text: string]> {
+  const [session, text] = second === undefined && first !== '.' ? [undefined, first] : [first, second];
+  if (text !== undefined && text !== '-') return [session, text];
+  if (text === undefined && process.stdin.isTTY) throw new WrongUsage('what should be sent? berth send [SESSION] "text"');
+  return [session, await readStdin()];
+}
+
+/** The newest session of this directory; where there is none, a new one. */
+export async function newestOrNew(berth: Berth): Promise<string> {
+  const cwd = process.cwd();
+  const [newest] = await listSessions(berth, { cwd, limit: 1 });
+  return newest ? newest.session_id : orRefused(await berth.call('new_session', { cwd })).session_id;
+}
+
+interface Accepted {
+  session_id: string;
+  run_id: string;
+  input_id: string;
+}
+
+async function submit(berth: Berth, session_id: string, text: string, kind: 'prompt' | 'steer' | 'follow_up'): Promise<Accepted> {
+  const reply =
+    kind === 'prompt'
+      ? await berth.call('prompt', { session_id, text, wait: false })
+      : await berth.call(kind, { session_id, text, if_idle: 'prompt' });
+  const { run_id, input_id } = orRefused<'prompt' | 'steer' | 'follow_up'>(reply);
+  return { session_id, run_id, input_id };
+}
+
+async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: true | undefined): Promise<ExitCode> {
+  const { session_id: sessionId, run_id: runId } = accepted;
+  const page = createPage((piece) => void process.stdout.write(piece));
+  process.once('SIGINT', () => {
+    cli.complain(`\nberth: the run goes on; berth attach ${shortId(sessionId)} watches it`);
+    process.exit(exit.refused);
+  });
+  const run = await awaitRun(berth, sessionId, runId, {
+    say: (messageId, piece) => (json ? undefined : page.flow(messageId, piece)),
+    tell: (line) => cli.complain(`berth: ${line}`),
+  });
+  page.endLine();
+  if (json) cli.printJson({ ...accepted, ...run });
+  else if (run.outcome !== 'completed') cli.complain(`berth: ${describeEnd(run, sessionId)}`);
+  return run.outcome === 'completed' ? exit.ok : exit.refused;
+}
+
+function describeEnd({ outcome, error }: AwaitedRun, sessionId: string): string {
+  const why = error ? `: ${printableLine(error.message)}${error.cause === undefined ? '' : ` (${printableLine(error.cause)})`}` : '';
+  if (outcome === 'aborted') return `the run was stopped${why}`;
+  return `the run ${outcome === 'failed' ? 'failed' : 'was interrupted'}${why}; berth resume ${shortId(sessionId)} goes on`;
+}

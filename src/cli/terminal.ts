@@ -1,0 +1,147 @@
+import { clearScreenDown, createInterface, cursorTo, moveCursor, type Key } from 'node:readline';
+import { columnsOf } from './columns.js';
+
+/** A terminal on which text arrives while a person types: the two never mix. */
+export interface Terminal {
+  write(text: string): void;
+  /** While text is expected, the prompt is there only when something is typed. */
+  expectText(expected: boolean): void;
+  close(): void;
+}
+
+interface Deps {
+  input: NodeJS.ReadStream;
+  output: NodeJS.WriteStream;
+  onLine(line: string): void;
+  onLeave(): void;
+}
+
+const prompt = '> ';
+const historyMax = 200;
+/** A line that does not end is held back while a person types, up to this. */
+const heldCharactersMax = 2_000;
+const pasteOn = '\u001b[?2004h';
+const pasteOff = '\u001b[?2004l';
+
+export function openTerminal({ input, output, onLine, onLeave }: Deps): Terminal {
+  const reader = createInterface({ input, output, terminal: true, prompt, historySize: historyMax, removeHistoryDuplicates: true });
+  let visible = false;
+  let expecting = true;
+  let atStart = true;
+  let held = '';
+  let pasting = false;
+  /** Lines of a paste that wait for the person to press enter, and how many rows above the prompt show them. */
+  let pasted: string[] = [];
+  let pastedRows = 0;
+  let closed = false;
+
+  function put(text: string): void {
+    if (text === '') return;
+    output.write(text);
+    atStart = text.endsWith('\n');
+  }
+
+  function show(): void {
+    if (visible || closed) return;
+    if (!atStart) put('\n');
+    visible = true;
+    reader.prompt(true);
+  }
+
+  function eraseRows(rows: number): void {
+    moveCursor(output, 0, -rows);
+    cursorTo(output, 0);
+    clearScreenDown(output);
+  }
+
+  function hide(): void {
+    if (!visible) return;
+    eraseRows(reader.getCursorPos().rows);
+    visible = false;
+    release();
+  }
+
+  function release(): void {
+    put(held);
+    held = '';
+  }
+
+  /** Whole lines go above the prompt. */
+  function writeAbove(): void {
+    const end = held.length > heldCharactersMax ? held.length : held.lastIndexOf('\n') + 1;
+    if (end === 0) return;
+    const { rows } = reader.getCursorPos();
+    eraseRows(rows);
+    put(held.slice(0, end));
+    if (!atStart) put('\n');
+    held = held.slice(end);
+    pastedRows = 0;
+    // The reader goes up again by as many rows as it believes to be below the first.
+    output.write('\n'.repeat(rows));
+    reader.prompt(true);
+  }
+
+  function rowsOf(line: string): number {
+    return Math.floor(columnsOf(prompt + line) / Math.max(1, output.columns)) + 1;
+  }
+
+  /** The session says what was sent, so what was typed goes away. */
+  function submit(line: string): void {
+    if (pasting) {
+      pasted.push(line);
+      pastedRows += rowsOf(line);
+      reader.prompt();
+      return;
+    }
+    eraseRows(rowsOf(line) + pastedRows);
+    const text = [...pasted, line].join('\n');
+    pasted = [];
+    pastedRows = 0;
+    visible = false;
+    atStart = true;
+    release();
+    onLine(text);
+    if (!expecting) show();
+  }
+
+  function isTyping(): boolean {
+    return reader.line !== '' || pasted.length > 0;
+  }
+
+  reader.on('line', submit);
+  reader.on('SIGINT', onLeave);
+  reader.on('close', () => {
+    if (!closed) onLeave();
+  });
+  input.prependListener('keypress', (_text: unknown, key: Key) => {
+    if (key.name === 'paste-start') pasting = true;
+    if (key.name === 'paste-end') pasting = false;
+    if (!key.ctrl) show();
+  });
+  input.on('keypress', () => {
+    if (expecting && !isTyping()) hide();
+  });
+  output.write(pasteOn);
+
+  return {
+    write(text) {
+      if (visible) {
+        held += text;
+        writeAbove();
+      } else put(text);
+    },
+    expectText(expected) {
+      expecting = expected;
+      if (!expected) show();
+      else if (!isTyping()) hide();
+    },
+    close() {
+      if (closed) return;
+      hide();
+      closed = true;
+      output.write(pasteOff);
+      reader.close();
+      input.destroy();
+    },
+  };
+}
