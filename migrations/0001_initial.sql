@@ -1,3 +1,6 @@
+-- Says whose file this is: a database of another program is never taken over.
+PRAGMA application_id = 1650815604;
+
 -- The log and the rows it projects to: one transaction writes both or neither.
 -- AUTOINCREMENT: clients keep seq as a cursor, so a number is never reused, not even after pruning.
 CREATE TABLE event (

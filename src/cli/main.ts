@@ -125,7 +125,9 @@ function toFailure(error: unknown): { code: ExitCode; sentence: string } {
 /** Says what went wrong. */
 function tell(error: unknown): ExitCode {
   const { code, sentence } = toFailure(error);
-  if (sentence !== '') process.stderr.write(`berth: ${printable(sentence)}\n`);
+  if (sentence === '') return code;
+  process.stderr.on('error', () => undefined);
+  process.stderr.write(`berth: ${printable(sentence)}\n`);
   return code;
 }
 
@@ -133,7 +135,6 @@ function tell(error: unknown): ExitCode {
 async function main(argv: string[]): Promise<ExitCode> {
   // Whoever reads may have seen enough, or the terminal is gone: no reason to complain.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(isGone(error) ? exit.ok : exit.internal));
-  process.stderr.on('error', () => undefined);
   process.once('uncaughtException', (error) => process.exit(tell(error)));
   let close: () => void = () => undefined;
   try {

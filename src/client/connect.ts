@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
 import type { UiMethod } from '../protocol/events.js';
@@ -105,6 +104,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
     async call(type, payload) {
       if (inputCommands.has(type)) {
         const input = payload as { input_id?: string } | undefined;
+        // Loaded when first used: a tenth of the start of a client that sends nothing.
+        const { randomBytes } = await import('node:crypto');
         return callAgain(type, { ...payload, input_id: input?.input_id ?? makeId('inp', Date.now(), randomBytes(12)) } as typeof payload);
       }
       return readingCommand.test(type) ? callAgain(type, payload) : (await connected()).call(type, payload);

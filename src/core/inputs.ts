@@ -4,7 +4,7 @@ import { refusal } from '../protocol/errors.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import { accept, createDraft, refuse, reject, type Admission, type Decision, type Draft, type Fresh } from './decision.js';
-import { sayQueuedRun, sayResumed, sayRun } from './runs.js';
+import { sayQueuedRun, sayResumed, sayRun } from './turns.js';
 import type { SessionState, WaitingInput } from './session.js';
 
 export interface NewInput {

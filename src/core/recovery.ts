@@ -1,6 +1,7 @@
 import type { ContentBlock } from '../protocol/messages.js';
 import { accept, createDraft, reject, type Decision, type Fresh } from './decision.js';
-import { sayQueuedRun, sayResumingRun, settleRun } from './runs.js';
+import { settleRun } from './runs.js';
+import { sayQueuedRun, sayResumingRun } from './turns.js';
 import type { SessionState } from './session.js';
 
 /**

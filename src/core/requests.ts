@@ -63,7 +63,7 @@ function resolved(payload: EventPayload<'ui_resolved'>): Decision {
 }
 
 function wrongAnswer({ method, params }: UiRequest, result: unknown): string | undefined {
-  if (JSON.stringify(result)?.length > limits.answerCharsMax) return `an answer has at most ${limits.answerCharsMax} characters`;
+  if (JSON.stringify(result ?? null).length > limits.answerCharsMax) return `an answer has at most ${limits.answerCharsMax} characters`;
   switch (method) {
     case 'confirm':
       return typeof result === 'boolean' ? undefined : 'a confirm is answered with true or false';

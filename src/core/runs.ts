@@ -1,9 +1,21 @@
 import { textOf } from '../protocol/content.js';
 import type { RunError, RunOutcome } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import type { ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
+import type { ContentBlock, Usage } from '../protocol/messages.js';
 import { accept, createDraft, reject, type Decision, type Draft, type Fresh } from './decision.js';
-import type { ActiveRun, OpenCall, SessionState, Turn, WaitingInput } from './session.js';
+import type { ActiveRun, OpenCall, SessionState, Turn } from './session.js';
+import {
+  atTurn,
+  nextKind,
+  sayMessage,
+  sayQueuedRun,
+  sayTakenTurn,
+  sayTurn,
+  steerWaits,
+  toMessage,
+  waitingOf,
+  type NewMessage,
+} from './turns.js';
 
 /** What the run of a session needs next. Derived from rows, so that a restart finds the same step. */
 export type Step = 'none' | 'settle_abort' | 'respond' | 'calls' | 'end_turn';
@@ -14,131 +26,6 @@ export function nextStep(state: SessionState): Step {
   if (run.aborting) return 'settle_abort';
   if (!run.turn?.responded) return 'respond';
   return run.calls.length > 0 ? 'calls' : 'end_turn';
-}
-
-export interface NewMessage {
-  id: string;
-  role: Role;
-  content: ContentBlock[];
-  stopReason?: StopReason | null;
-  usage?: Usage | null;
-  model?: string | null;
-  toolCall?: { id: string; name: string; isError: boolean };
-}
-
-function atTurn(state: SessionState): { session_id: string; run_id: string; turn_id: string } {
-  return { session_id: state.id, run_id: state.run?.id ?? '', turn_id: state.run?.turn?.id ?? '' };
-}
-
-function toMessage(state: SessionState, message: NewMessage, fresh: Fresh): Message {
-  return {
-    type: 'message',
-    id: message.id,
-    parent_id: state.leafId,
-    role: message.role,
-    text: textOf(message.content),
-    content: message.content,
-    run_id: state.run?.id ?? '',
-    turn_kind: state.run?.turn?.kind ?? 'prompt',
-    created_at: new Date(fresh.nowMs).toISOString(),
-    usage: message.usage ?? null,
-    stop_reason: message.stopReason ?? null,
-    model: message.model ?? null,
-    ...(message.toolCall
-      ? { tool_call_id: message.toolCall.id, tool_name: message.toolCall.name, is_error: message.toolCall.isError }
-      : {}),
-  };
-}
-
-/** A whole message at once, as users' and tools' are. */
-function sayMessage(draft: Draft, message: NewMessage, fresh: Fresh): void {
-  const at = { ...atTurn(draft.state), message_id: message.id, role: message.role };
-  draft.say({ type: 'message_start', payload: at });
-  draft.say({ type: 'message_end', payload: { ...at, message: toMessage(draft.state, message, fresh) } });
-}
-
-/** The text and content of an input as its message shows it: content that has words of its own is the whole message. */
-export function messageContent(text: string, content: ContentBlock[] | null | undefined): ContentBlock[] {
-  if (!content) return [{ type: 'text', text }];
-  if (text === '' || content.some((block) => block.type === 'text')) return content;
-  return [{ type: 'text', text }, ...content];
-}
-
-export interface TurnInput {
-  id: string;
-  text: string;
-  content: ContentBlock[] | null;
-}
-
-function sayTurn(draft: Draft, kind: TurnKind, inputs: TurnInput[], fresh: Fresh): void {
-  const turnId = String((draft.state.run?.turns ?? 0) + 1);
-  draft.say({ type: 'turn_start', payload: { ...atTurn(draft.state), turn_id: turnId, kind, input_ids: inputs.map(({ id }) => id) } });
-  for (const { text, content } of inputs) {
-    sayMessage(draft, { id: fresh.id('msg'), role: 'user', content: messageContent(text, content) }, fresh);
-  }
-}
-
-/** Takes inputs out of the queue and makes them the user messages of a turn. */
-function sayTakenTurn(draft: Draft, kind: TurnKind, inputs: WaitingInput[], fresh: Fresh): void {
-  for (const { content: _content, bytes: _bytes, ...input } of inputs) {
-    const { id: session_id, run, paused } = draft.state;
-    draft.say({ type: 'queue_update', payload: { session_id, run_id: run?.id ?? '', op: 'taken', input, paused } });
-  }
-  sayTurn(
-    draft,
-    kind,
-    inputs.map(({ input_id: id, text, content }) => ({ id, text, content: content ?? null })),
-    fresh,
-  );
-}
-
-export function sayResumed(draft: Draft): void {
-  if (!draft.state.paused) return;
-  draft.say({ type: 'queue_update', payload: { session_id: draft.state.id, op: 'resumed', paused: false } });
-}
-
-/** A run with a given first input: agent_start, its turn and the user message. The queue is no longer paused. */
-export function sayRun(draft: Draft, runId: string, first: TurnInput, fresh: Fresh): void {
-  sayResumed(draft);
-  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId } });
-  sayTurn(draft, 'prompt', [first], fresh);
-}
-
-/** A run that starts with what waits, if anything does that is not held. Returns its id. */
-export function sayQueuedRun(draft: Draft, runId: string, fresh: Fresh): string {
-  sayResumed(draft);
-  const kind = nextKind(draft.state);
-  if (!kind) return '';
-  const first = waitingOf(draft.state, kind);
-  // An input that was accepted for a run to come, and held meanwhile, starts that very run.
-  const run_id = first.find((input) => input.for_run !== undefined)?.for_run ?? runId;
-  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id } });
-  sayTakenTurn(draft, kind, waitingOf(draft.state, kind), fresh);
-  return run_id;
-}
-
-/** A run that goes on from the history as it is. */
-export function sayResumingRun(draft: Draft, runId: string, resumes: string, fresh: Fresh): void {
-  sayResumed(draft);
-  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId, resumes } });
-  sayTurn(draft, 'prompt', [], fresh);
-}
-
-/** What one boundary takes of a kind: one input, or all of them. Held inputs wait. */
-function waitingOf(state: SessionState, kind: 'steer' | 'follow_up'): WaitingInput[] {
-  const ready = state.inputs.filter((input) => input.kind === kind && !input.hold);
-  const mode = kind === 'steer' ? state.steeringMode : state.followUpMode;
-  return mode === 'all' ? ready : ready.slice(0, 1);
-}
-
-/** All steers go before any follow-up. */
-function nextKind(state: SessionState): 'steer' | 'follow_up' | undefined {
-  if (steerWaits(state)) return 'steer';
-  return state.inputs.some((input) => input.kind === 'follow_up' && !input.hold) ? 'follow_up' : undefined;
-}
-
-export function steerWaits(state: SessionState): boolean {
-  return state.inputs.some((input) => input.kind === 'steer' && !input.hold);
 }
 
 /** The response begins. Refused once the run is being aborted. */
@@ -181,10 +68,14 @@ function sayUsage(draft: Draft, added: Usage): void {
   });
 }
 
+/** The call begins. An approval that it was asked for and no longer needs is not left open. */
 export function startCall(state: SessionState, callId: string, title: string): Decision {
   const call = state.run?.calls.find(({ id }) => id === callId);
   if (!call || call.started || state.run?.aborting) return reject('aborted');
-  return accept([{ type: 'tool_execution_start', payload: { ...atTurn(state), ...named(call), args: call.args, title } }], undefined);
+  const draft = createDraft(state);
+  sayResolved(draft, (request) => request.tool_call_id === callId, 'policy', 'cancelled');
+  draft.say({ type: 'tool_execution_start', payload: { ...atTurn(state), ...named(call), args: call.args, title } });
+  return accept(draft.facts, undefined);
 }
 
 function named(call: OpenCall): { tool_call_id: string; tool_name: string } {
@@ -204,6 +95,8 @@ function sayCallEnd(draft: Draft, call: OpenCall, result: CallResult, fresh: Fre
   if (!call.started) {
     draft.say({ type: 'tool_execution_start', payload: { ...at, ...named(call), args: call.args, title: call.name } });
   }
+  // A call that is over asks nothing any more.
+  sayResolved(draft, (request) => request.tool_call_id === call.id, 'policy', 'cancelled');
   const { content, isError, skipped, durationMs } = result;
   const messageId = fresh.id('msg');
   draft.say({
@@ -266,7 +159,7 @@ function sayResolved(
   draft: Draft,
   matches: (request: { tool_call_id: string }) => boolean,
   by: string,
-  outcome: 'steered' | 'aborted' | 'interrupted',
+  outcome: 'steered' | 'aborted' | 'interrupted' | 'cancelled',
 ): void {
   for (const request of draft.state.requests.filter(matches)) {
     const { session_id, run_id, request_id } = request;

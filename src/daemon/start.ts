@@ -142,6 +142,8 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
   function tellClients(sessionId: string): void {
     const payload = { session_id: sessionId, clients: clients.of(sessionId) };
     engine.signals.set(sessionId, 'clients', { type: 'client_update', payload });
+    // Whether a question is left alone depends on who is there.
+    engine.wakes.wake(sessionId);
   }
 
   /** A logout may take the runtime directory away. The sockets are made again, or there is no use in going on. */

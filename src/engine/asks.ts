@@ -1,5 +1,6 @@
 import { askPerson, closeRequest } from '../core/requests.js';
-import { skipForSteer, steerWaits } from '../core/runs.js';
+import { skipForSteer } from '../core/runs.js';
+import { steerWaits } from '../core/turns.js';
 import type { UiMethod } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { Store } from '../store/store.js';

@@ -47,7 +47,9 @@ export function createEngine(deps: EngineDeps) {
   const tools = new Map(deps.tools.map((tool) => [tool.name, tool]));
   const wakes = createWakes();
   const giveUp = new AbortController();
-  const liveDeps = { wake: wakes.wake, now };
+  /** Live text moves subscribers only; everything else looks when something was committed. */
+  const stirs = createWakes();
+  const liveDeps = { wake: stirs.wake, now };
   const live = createLiveMessages(liveDeps);
   const liveTools = createLiveTools(liveDeps);
   const signals = createLiveSignals(liveDeps);
@@ -90,6 +92,7 @@ export function createEngine(deps: EngineDeps) {
     store,
     commit,
     wakes,
+    stirs,
     live,
     liveTools,
     signals,
@@ -110,6 +113,7 @@ export function createEngine(deps: EngineDeps) {
       housekeeping.stop();
       checkpoint.stop();
       wakes.close();
+      stirs.close();
     },
     /** Interrupts what runs and waits until it is settled, for a bounded time when the store does not take commits. */
     async stop(): Promise<void> {

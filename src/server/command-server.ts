@@ -27,10 +27,11 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
     const client = clients.add(newClientId());
     let waiting = 0;
     let peerEnded = false;
+    let ready: { id: string; make(): Answer }[] = [];
 
     const connection = openConnection(socket, {
       onLine: (line) => answerLine(line),
-      onDrain: () => undefined,
+      onDrain: sendReady,
       onEnd() {
         peerEnded = true;
         closeWhenAnswered();
@@ -61,23 +62,34 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
       }
       const read = readCommand(line);
       if ('refusal' in read) return send(read.id, { ok: false, refusal: read.refusal });
+      const mayWait = commands[read.type].waits === true && read.payload.wait !== false;
+      if (mayWait && waiting >= limits.pipelinedWaitingMax) {
+        const why = refusal('overloaded', `${limits.pipelinedWaitingMax} commands wait on this connection already`);
+        return send(read.id, { ok: false, refusal: why });
+      }
       const answer = runHandler(read, client);
       if (!('later' in answer)) return send(read.id, answer);
-      if (waiting >= limits.pipelinedWaitingMax) {
-        return send(read.id, {
-          ok: false,
-          refusal: refusal('overloaded', `${limits.pipelinedWaitingMax} commands wait on this connection already`),
-        });
-      }
       waiting++;
       answer.later(connection.gone).then(
-        (settled) => {
-          waiting--;
-          if (settled) send(read.id, settled);
-          closeWhenAnswered();
+        (make) => {
+          if (make) ready.push({ id: read.id, make });
+          else waiting--;
+          sendReady();
         },
         (error: unknown) => onBug(error),
       );
+    }
+
+    /** Answers that came later, as far as the peer reads them. */
+    function sendReady(): void {
+      while (connection.canWrite()) {
+        const [next] = ready;
+        if (!next) break;
+        ready = ready.slice(1);
+        waiting--;
+        send(next.id, next.make());
+      }
+      closeWhenAnswered();
     }
 
     function runHandler({ type, payload }: ReadCommand, from: Client): Answer | Later {

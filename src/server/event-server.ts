@@ -29,11 +29,14 @@ export function createEventServer({ engine, clients, logId, now }: Deps) {
   const bySession = new Map<string, Set<Subscription>>();
   const endedTexts = createEndedTexts(engine);
 
-  engine.wakes.listen((sessionId) => {
+  engine.wakes.listen(pump);
+  engine.stirs.listen(pump);
+
+  function pump(sessionId: string): void {
     for (const subscription of bySession.get(sessionId) ?? []) subscription.pump();
     for (const subscription of bySession.get('*') ?? []) subscription.pump();
     endedTexts.forget();
-  });
+  }
 
   function goodbye(connection: Connection, reason: GoodbyeReason): void {
     stopSubscription(connection);

@@ -6,9 +6,12 @@ import type { Client } from './clients.js';
 /** What a handler answers: a reply that is true at `seq`, or a refusal. */
 export type Answer = { ok: true; type: string; payload: object; seq?: number } | { ok: false; refusal: Refusal };
 
-/** The answer of a waiting command: it comes later and blocks nobody. Undefined when the caller is gone. */
+/**
+ * The answer of a waiting command: it comes later and blocks nobody. Undefined when the caller is gone. It is made only when
+ * the caller has room for it, so that answers which nobody reads are not kept.
+ */
 export interface Later {
-  later(gone: AbortSignal): Promise<Answer | undefined>;
+  later(gone: AbortSignal): Promise<(() => Answer) | undefined>;
 }
 
 /** Synchronous by type: a handler commits and answers, or says how the answer is waited for. */

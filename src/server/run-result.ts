@@ -3,6 +3,7 @@ import { until } from '../engine/wakes.js';
 import { encodeDurable, encodeLive } from '../protocol/encode.js';
 import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
+import type { RunRow } from '../protocol/views.js';
 import { refusedWith, rejected, reply, type Answer } from './handler.js';
 
 export interface AwaitedRun {
@@ -16,7 +17,7 @@ export async function waitForRun(
   engine: Engine,
   { sessionId, runId, inputId }: AwaitedRun,
   gone: AbortSignal,
-): Promise<Answer | undefined> {
+): Promise<(() => Answer) | undefined> {
   const { store, wakes } = engine;
   const ended = await until(wakes, sessionId, gone, () => {
     const run = store.runs.find(runId);
@@ -24,7 +25,10 @@ export async function waitForRun(
     // An input accepted during an abort names a run that has yet to begin; of a deleted session nothing is left.
     return store.sessions.exists(sessionId) ? undefined : 'deleted';
   });
-  if (ended === undefined) return undefined;
+  return ended && (() => toAnswer(engine, { sessionId, runId, inputId }, ended));
+}
+
+function toAnswer({ store }: Engine, { sessionId, runId, inputId }: AwaitedRun, ended: RunRow | 'deleted'): Answer {
   if (ended === 'deleted') return rejected('aborted', 'the session was deleted');
   if (ended.outcome === 'failed') {
     const { message, cause } = ended.error ?? { message: 'the run failed' };

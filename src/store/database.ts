@@ -4,6 +4,9 @@ import { StoreRefused } from './faults.js';
 import { loadSqlite, type Database } from './sqlite.js';
 
 const userVersionAt = 60;
+const applicationIdAt = 68;
+/** `bert`, as the first migration writes it. */
+const applicationId = 1650815604;
 const headerBytes = 100;
 /** Older releases can corrupt a WAL when it is reset. */
 const sqliteVersionMin = [3, 51, 3] as const;
@@ -39,7 +42,21 @@ function refuseForeignFile(path: string, knownVersion: number): void {
   if (header.toString('latin1', 0, 15) !== 'SQLite format 3') {
     throw new StoreRefused(`${path} is not a berth store; it was left as it is. Move it away or choose another --state-dir`);
   }
+  if (header.readUInt32BE(applicationIdAt) !== applicationId && !isBlank(path)) {
+    throw new StoreRefused(`${path} is a database of another program; it was left as it is. Move it away or choose another --state-dir`);
+  }
   refuseNewer(path, header.readUInt32BE(userVersionAt), knownVersion);
+}
+
+/** A start that was killed before its first migration leaves a database without tables. */
+function isBlank(path: string): boolean {
+  const Sqlite = loadSqlite();
+  const db = new Sqlite(path, { readonly: true, fileMustExist: true });
+  try {
+    return db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+  } finally {
+    db.close();
+  }
 }
 
 export function refuseNewer(path: string, found: number, known: number): void {

@@ -42,7 +42,7 @@ export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCom
         async later(gone) {
           for (;;) {
             const [next] = store.runs.allActive();
-            if (!next) return reply<'drain'>('accepted', { command: 'drain' });
+            if (!next) return () => reply<'drain'>('accepted', { command: 'drain' });
             const over = () => (store.runs.active(next.sessionId)?.id === next.runId ? undefined : true);
             if ((await until(engine.wakes, next.sessionId, gone, over)) === undefined) return undefined;
           }
@@ -52,7 +52,7 @@ export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCom
     shutdown: () => ({
       async later() {
         await daemon.shutdown();
-        return reply<'shutdown'>('accepted', { command: 'shutdown' });
+        return () => reply<'shutdown'>('accepted', { command: 'shutdown' });
       },
     }),
     compact_session(payload, client) {

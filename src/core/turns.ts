@@ -1,0 +1,129 @@
+import { textOf } from '../protocol/content.js';
+import type { ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
+import type { Draft, Fresh } from './decision.js';
+import type { SessionState, WaitingInput } from './session.js';
+
+export interface NewMessage {
+  id: string;
+  role: Role;
+  content: ContentBlock[];
+  stopReason?: StopReason | null;
+  usage?: Usage | null;
+  model?: string | null;
+  toolCall?: { id: string; name: string; isError: boolean };
+}
+
+export function atTurn(state: SessionState): { session_id: string; run_id: string; turn_id: string } {
+  return { session_id: state.id, run_id: state.run?.id ?? '', turn_id: state.run?.turn?.id ?? '' };
+}
+
+export function toMessage(state: SessionState, message: NewMessage, fresh: Fresh): Message {
+  return {
+    type: 'message',
+    id: message.id,
+    parent_id: state.leafId,
+    role: message.role,
+    text: textOf(message.content),
+    content: message.content,
+    run_id: state.run?.id ?? '',
+    turn_kind: state.run?.turn?.kind ?? 'prompt',
+    created_at: new Date(fresh.nowMs).toISOString(),
+    usage: message.usage ?? null,
+    stop_reason: message.stopReason ?? null,
+    model: message.model ?? null,
+    ...(message.toolCall
+      ? { tool_call_id: message.toolCall.id, tool_name: message.toolCall.name, is_error: message.toolCall.isError }
+      : {}),
+  };
+}
+
+/** A whole message at once, as users' and tools' are. */
+export function sayMessage(draft: Draft, message: NewMessage, fresh: Fresh): void {
+  const at = { ...atTurn(draft.state), message_id: message.id, role: message.role };
+  draft.say({ type: 'message_start', payload: at });
+  draft.say({ type: 'message_end', payload: { ...at, message: toMessage(draft.state, message, fresh) } });
+}
+
+/** The text and content of an input as its message shows it: content that has words of its own is the whole message. */
+export function messageContent(text: string, content: ContentBlock[] | null | undefined): ContentBlock[] {
+  if (!content) return [{ type: 'text', text }];
+  if (text === '' || content.some((block) => block.type === 'text')) return content;
+  return [{ type: 'text', text }, ...content];
+}
+
+export interface TurnInput {
+  id: string;
+  text: string;
+  content: ContentBlock[] | null;
+}
+
+export function sayTurn(draft: Draft, kind: TurnKind, inputs: TurnInput[], fresh: Fresh): void {
+  const turnId = String((draft.state.run?.turns ?? 0) + 1);
+  draft.say({ type: 'turn_start', payload: { ...atTurn(draft.state), turn_id: turnId, kind, input_ids: inputs.map(({ id }) => id) } });
+  for (const { text, content } of inputs) {
+    sayMessage(draft, { id: fresh.id('msg'), role: 'user', content: messageContent(text, content) }, fresh);
+  }
+}
+
+/** Takes inputs out of the queue and makes them the user messages of a turn. */
+export function sayTakenTurn(draft: Draft, kind: TurnKind, inputs: WaitingInput[], fresh: Fresh): void {
+  for (const { content: _content, bytes: _bytes, ...input } of inputs) {
+    const { id: session_id, run, paused } = draft.state;
+    draft.say({ type: 'queue_update', payload: { session_id, run_id: run?.id ?? '', op: 'taken', input, paused } });
+  }
+  sayTurn(
+    draft,
+    kind,
+    inputs.map(({ input_id: id, text, content }) => ({ id, text, content: content ?? null })),
+    fresh,
+  );
+}
+
+export function sayResumed(draft: Draft): void {
+  if (!draft.state.paused) return;
+  draft.say({ type: 'queue_update', payload: { session_id: draft.state.id, op: 'resumed', paused: false } });
+}
+
+/** A run with a given first input: agent_start, its turn and the user message. The queue is no longer paused. */
+export function sayRun(draft: Draft, runId: string, first: TurnInput, fresh: Fresh): void {
+  sayResumed(draft);
+  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId } });
+  sayTurn(draft, 'prompt', [first], fresh);
+}
+
+/** A run that starts with what waits, if anything does that is not held. Returns its id. */
+export function sayQueuedRun(draft: Draft, runId: string, fresh: Fresh): string {
+  sayResumed(draft);
+  const kind = nextKind(draft.state);
+  if (!kind) return '';
+  const first = waitingOf(draft.state, kind);
+  // An input that was accepted for a run to come, and held meanwhile, starts that very run.
+  const run_id = first.find((input) => input.for_run !== undefined)?.for_run ?? runId;
+  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id } });
+  sayTakenTurn(draft, kind, waitingOf(draft.state, kind), fresh);
+  return run_id;
+}
+
+/** A run that goes on from the history as it is. */
+export function sayResumingRun(draft: Draft, runId: string, resumes: string, fresh: Fresh): void {
+  sayResumed(draft);
+  draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId, resumes } });
+  sayTurn(draft, 'prompt', [], fresh);
+}
+
+/** What one boundary takes of a kind: one input, or all of them. Held inputs wait. */
+export function waitingOf(state: SessionState, kind: 'steer' | 'follow_up'): WaitingInput[] {
+  const ready = state.inputs.filter((input) => input.kind === kind && !input.hold);
+  const mode = kind === 'steer' ? state.steeringMode : state.followUpMode;
+  return mode === 'all' ? ready : ready.slice(0, 1);
+}
+
+/** All steers go before any follow-up. */
+export function nextKind(state: SessionState): 'steer' | 'follow_up' | undefined {
+  if (steerWaits(state)) return 'steer';
+  return state.inputs.some((input) => input.kind === 'follow_up' && !input.hold) ? 'follow_up' : undefined;
+}
+
+export function steerWaits(state: SessionState): boolean {
+  return state.inputs.some((input) => input.kind === 'steer' && !input.hold);
+}
