@@ -8,7 +8,8 @@ import { createLineView } from './line-view.js';
 import { createPage } from './page.js';
 import { printable, printableJson, printableLine } from './printable.js';
 import { shortId } from './short-id.js';
-import { createStyle, isColoured } from './style.js';
+import { isColoured, writeErr, writeOut } from './standard-streams.js';
+import { createStyle } from './style.js';
 
 interface Options {
   /** Begin with what came after this, instead of the newest messages. */
@@ -28,9 +29,9 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   const terminal = interactive
     ? (await import('./terminal.js')).openTerminal({ input: stdin, output: stdout, onLine, onLeave: leave })
     : undefined;
-  const page = createPage((text) => (terminal ? terminal.write(text) : void stdout.write(text)));
-  const view = createLineView(page, createStyle(isColoured(stdout)), (by) => by.includes(berth.hello().client_id));
-  const note = (text: string): void => (json ? void process.stderr.write(`${printable(text)}\n`) : view.note(printable(text)));
+  const page = createPage((text) => (terminal ? terminal.write(text) : writeOut(text)));
+  const view = createLineView(page, createStyle(isColoured()), (by) => by.includes(berth.hello().client_id));
+  const note = (text: string): void => (json ? writeErr(`${printable(text)}\n`) : view.note(printable(text)));
   const started = new Set<string>();
   const ended = new Set<string>();
   let inputOver = false;
@@ -70,7 +71,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   process.on('SIGINT', leave);
   try {
     if (!json) {
-      page.line(createStyle(isColoured(stdout)).bold(titleOf(attached)));
+      page.line(createStyle(isColoured()).bold(titleOf(attached)));
       if (interactive) view.note('A line is sent when you press enter. /help lists more; ctrl-C leaves, the run goes on.');
     }
     if (since !== undefined) await replay(berth, attached, since, (event) => (json ? print(event) : view.event(event)));
@@ -95,7 +96,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   }
 
   function print(value: unknown): void {
-    stdout.write(`${printableJson(value)}\n`);
+    writeOut(`${printableJson(value)}\n`);
   }
 
   /** Text will come by itself, unless a person is asked. */

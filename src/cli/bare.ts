@@ -10,6 +10,7 @@ import { awaitRun } from './awaited-run.js';
 import { newestOrNew } from './send.js';
 import { shortId } from './short-id.js';
 import type { Subcommand, Cli } from './subcommand.js';
+import { writeOut } from './standard-streams.js';
 import { viewSession } from './attached-view.js';
 
 const welcomeTitle = 'welcome';
@@ -29,7 +30,7 @@ export const bare: Subcommand = {
 async function showAround(cli: Cli, berth: Berth): Promise<ExitCode> {
   const { session_id: sessionId, run_id: runId } = await welcome(berth);
   cli.print(`> ${welcomePrompt}`);
-  const page = createPage((piece) => void process.stdout.write(piece));
+  const page = createPage(writeOut);
   const { outcome, error } = await awaitRun(berth, sessionId, runId, {
     say: (messageId, piece) => page.flow(messageId, piece),
     tell: (line) => cli.complain(`berth: ${line}`),

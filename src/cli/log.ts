@@ -4,7 +4,8 @@ import { exit } from './exit.js';
 import { showMessage } from './message-lines.js';
 import { createPage } from './page.js';
 import { orRefused } from './refusals.js';
-import { createStyle, isColoured } from './style.js';
+import { isColoured, writeOut } from './standard-streams.js';
+import { createStyle } from './style.js';
 import { readCount, type Subcommand } from './subcommand.js';
 
 interface Args {
@@ -21,8 +22,8 @@ export const log: Subcommand = {
     const messagesMax = limit === undefined ? Infinity : readCount('--limit', limit, 1);
     const berth = await cli.connect();
     const messages = await readMessages(berth, await cli.resolve(berth, session), messagesMax);
-    const page = createPage((text) => void process.stdout.write(text));
-    const style = createStyle(isColoured(process.stdout));
+    const page = createPage(writeOut);
+    const style = createStyle(isColoured());
     for (const message of messages) {
       const whole = message.truncated ? await withWholeText(berth, message) : message;
       if (json) cli.printJson(whole);

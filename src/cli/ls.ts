@@ -6,7 +6,8 @@ import { shortenHome } from './directory.js';
 import { exit } from './exit.js';
 import { printableLine } from './printable.js';
 import { shortIds } from './short-id.js';
-import { createStyle, isColoured } from './style.js';
+import { isColoured, outputColumns } from './standard-streams.js';
+import { createStyle } from './style.js';
 import { readCount, type Subcommand } from './subcommand.js';
 import { toAge } from './age.js';
 
@@ -61,7 +62,7 @@ export const ls: Subcommand = {
 };
 
 function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] {
-  const style = createStyle(isColoured(process.stdout));
+  const style = createStyle(isColoured());
   const ids = shortIds(rows.map((row) => row.session_id));
   const now = Date.now();
   const before = rows.map((row) => [
@@ -72,7 +73,7 @@ function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] 
   ]);
   const cwds = rows.map((row) => printableLine(shortenHome(row.cwd)));
   const [head = '', ...heads] = alignColumns([['ID', 'STATE', 'AGE', 'MSGS', ''], ...before.map((cells) => [...cells, ''])]);
-  const room = (process.stdout.isTTY ? process.stdout.columns : Infinity) - head.length - 2 - Math.max(...cwds.map(columnsOf));
+  const room = outputColumns() - head.length - 2 - Math.max(...cwds.map(columnsOf));
   const titleMax = Math.max(titleColumnsMin, Math.min(titleColumnsMax, room));
   const titles = rows.map((row) => clipColumns(printableLine(row.title === '' ? row.last_user_message : row.title), titleMax));
   const [lastHead = '', ...lasts] = alignColumns([['TITLE', 'DIRECTORY'], ...titles.map((title, at) => [title, cwds[at] ?? ''])]);

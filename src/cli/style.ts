@@ -9,8 +9,3 @@ export function createStyle(coloured: boolean): Style {
   const paint = (on: number, off: number) => (text: string) => (coloured && text !== '' ? `\u001b[${on}m${text}\u001b[${off}m` : text);
   return { dim: paint(2, 22), bold: paint(1, 22), red: paint(31, 39) };
 }
-
-/** Colours are for people at a terminal who did not ask for none. */
-export function isColoured(stream: { isTTY?: boolean }): boolean {
-  return stream.isTTY === true && (process.env.NO_COLOR ?? '') === '' && process.env.TERM !== 'dumb';
-}

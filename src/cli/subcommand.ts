@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
 import { connect, type Berth, type ConnectOptions } from '../client/connect.js';
 import type { Paths } from '../client/paths.js';
 import { resolveSession } from '../client/resolve.js';
 import { WrongUsage, type ExitCode } from './exit.js';
 import { printableJson } from './printable.js';
+import { writeErr, writeOut } from './standard-streams.js';
 import { version } from './version.js';
 
 /** What a subcommand has at hand. */
@@ -33,15 +33,6 @@ export interface Subcommand {
   run(args: object, cli: Cli): Promise<ExitCode>;
 }
 
-/** Adds what a subcommand takes to a commander command. */
-export function describeTo(command: Command, { usage, summary, options = {}, notes }: Subcommand): void {
-  command.description(summary);
-  const args = /[<[].*$/.exec(usage)?.[0];
-  if (args !== undefined) command.arguments(args);
-  for (const [flags, text] of Object.entries(options)) command.option(flags, text);
-  if (notes !== undefined) command.addHelpText('after', `\n${notes}`);
-}
-
 export function createCli(paths: Paths): Cli & { close(): void } {
   const open: Berth[] = [];
   return {
@@ -52,9 +43,9 @@ export function createCli(paths: Paths): Cli & { close(): void } {
       return berth;
     },
     resolve: (berth, name = '.') => resolveSession(berth, name, process.cwd()),
-    print: (line) => void process.stdout.write(`${line}\n`),
-    printJson: (value) => void process.stdout.write(`${printableJson(value)}\n`),
-    complain: (line) => void process.stderr.write(`${line}\n`),
+    print: (line) => writeOut(`${line}\n`),
+    printJson: (value) => writeOut(`${printableJson(value)}\n`),
+    complain: (line) => writeErr(`${line}\n`),
     close() {
       for (const berth of open) berth.close();
     },

@@ -4,6 +4,7 @@ import { exit } from './exit.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { shortIds } from './short-id.js';
+import { outputColumns } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {
@@ -46,7 +47,7 @@ function toLines({ nodes, leaf_id, has_more }: Tree): string[] {
     const { node, depth } = next;
     const id = `${node.id === leaf_id ? '*' : ' '} ${ids.get(node.id) ?? ''}`;
     const text = `${roles[node.role]} ${printableLine(node.snippet) || '(no text)'}`;
-    lines.push(clipColumns(`${id}  ${'  '.repeat(depth)}${text}`, process.stdout.isTTY ? process.stdout.columns : Infinity).trimEnd());
+    lines.push(clipColumns(`${id}  ${'  '.repeat(depth)}${text}`, outputColumns()).trimEnd());
     const below = children.get(node.id) ?? [];
     for (const child of below.toReversed()) waiting.push({ node: child, depth: depth + (below.length > 1 ? 1 : 0) });
   }

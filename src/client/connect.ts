@@ -104,9 +104,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
     async call(type, payload) {
       if (inputCommands.has(type)) {
         const input = payload as { input_id?: string } | undefined;
-        // Loaded when first used: a tenth of the start of a client that sends nothing.
-        const { randomBytes } = await import('node:crypto');
-        return callAgain(type, { ...payload, input_id: input?.input_id ?? makeId('inp', Date.now(), randomBytes(12)) } as typeof payload);
+        // node:crypto would be a tenth of the start of a client, and most of them send nothing.
+        const random = globalThis.crypto.getRandomValues(new Uint8Array(12));
+        return callAgain(type, { ...payload, input_id: input?.input_id ?? makeId('inp', Date.now(), random) } as typeof payload);
       }
       return readingCommand.test(type) ? callAgain(type, payload) : (await connected()).call(type, payload);
     },

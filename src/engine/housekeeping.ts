@@ -6,6 +6,7 @@ import type { Commit } from './commit.js';
 export function createHousekeeping({ store, commit, now }: { store: Store; commit: Commit; now(): number }) {
   let scheduled = false;
   let stopped = false;
+  let removed = false;
   let prunedAt = store.log.head();
 
   /** True when there is more to do and the store takes it. */
@@ -13,12 +14,11 @@ export function createHousekeeping({ store, commit, now }: { store: Store; commi
     const [sessionId] = store.sessions.deleted();
     let more = false;
     const done = commit.maintain(() => {
-      if (sessionId === undefined) more = store.log.prune(now());
-      else {
-        store.sweep.batch(sessionId);
-        more = true;
-      }
-      if (more) store.sweep.giveBack();
+      if (sessionId !== undefined) store.sweep.batch(sessionId);
+      more = sessionId !== undefined || store.log.prune(now());
+      if (more) removed = true;
+      // Space is given back last, and only when something was removed: a store that only grows keeps its pages.
+      else if (removed) removed = more = store.sweep.giveBack();
     });
     return done && more;
   }

@@ -25,6 +25,7 @@ export const limits = {
   pageRowsMax: 500,
   pageRowsDefault: 100,
   pageBytesMax: 3 * 1024 * 1024,
+  replyMarginBytes: 4096,
   eventPageRowsMax: 256,
   eventPageBytesMax: 256 * 1024,
   eventTailBytesMax: 1024 * 1024,
@@ -62,6 +63,7 @@ export const limits = {
   pruneEveryEvents: 5_000,
   pruneBatchRows: 2_000,
   sweepBatchRows: 500,
+  vacuumBatchPages: 500,
   // Daemon
   stopMs: 4_000,
   startMs: 10_000,

@@ -48,9 +48,11 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
 
   function pump(): void {
     if (stopped || !isReading()) return;
-    connection.socket.cork();
+    // A single delta goes straight out; a page of lines goes out together.
+    const isPage = cursor < log.head();
+    if (isPage) connection.socket.cork();
     if (writePrelude() && writeLog() && start.live) writeLive();
-    connection.socket.uncork();
+    if (isPage) connection.socket.uncork();
     isReading();
   }
 
@@ -159,12 +161,14 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
       connection.write(signal.line);
       seenSignals = signal.version;
     }
+    // Those of other sessions are seen too: there is nothing to look for until the next one.
+    seenSignals = engine.signals.version();
   }
 
   function writeToolOutput(): void {
     const tools = engine.liveTools.openIn(sessionId);
     if (tools.length === 0) {
-      sentOutput.clear();
+      if (sentOutput.size > 0) sentOutput.clear();
       return;
     }
     for (const tool of tools) {

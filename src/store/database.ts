@@ -5,7 +5,7 @@ import { loadSqlite, type Database } from './sqlite.js';
 
 const userVersionAt = 60;
 const applicationIdAt = 68;
-/** `bert`, as the first migration writes it. */
+/** The letters `bert`. */
 const applicationId = 1650815604;
 const headerBytes = 100;
 /** Older releases can corrupt a WAL when it is reset. */
@@ -42,18 +42,21 @@ function refuseForeignFile(path: string, knownVersion: number): void {
   if (header.toString('latin1', 0, 15) !== 'SQLite format 3') {
     throw new StoreRefused(`${path} is not a berth store; it was left as it is. Move it away or choose another --state-dir`);
   }
-  if (header.readUInt32BE(applicationIdAt) !== applicationId && !isBlank(path)) {
+  if (header.readUInt32BE(applicationIdAt) !== applicationId && !isOurs(path)) {
     throw new StoreRefused(`${path} is a database of another program; it was left as it is. Move it away or choose another --state-dir`);
   }
   refuseNewer(path, header.readUInt32BE(userVersionAt), knownVersion);
 }
 
-/** A start that was killed before its first migration leaves a database without tables. */
-function isBlank(path: string): boolean {
+/** The header may lag behind the WAL, and a start that was killed at once leaves a database without tables. */
+function isOurs(path: string): boolean {
   const Sqlite = loadSqlite();
   const db = new Sqlite(path, { readonly: true, fileMustExist: true });
   try {
-    return db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get() === 0;
+    const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get();
+    return db.pragma('application_id', { simple: true }) === applicationId || tables === 0;
+  } catch (error) {
+    throw new StoreRefused(`cannot read ${path}: ${(error as Error).message}; it was left as it is`, { cause: error });
   } finally {
     db.close();
   }
@@ -65,7 +68,11 @@ export function refuseNewer(path: string, found: number, known: number): void {
 }
 
 function setPragmas(db: Database, path: string): void {
-  if (db.pragma('user_version', { simple: true }) === 0) db.pragma('auto_vacuum = INCREMENTAL');
+  if (db.pragma('user_version', { simple: true }) === 0) {
+    db.pragma('auto_vacuum = INCREMENTAL');
+    // Says whose file this is: a database of another program is never taken over.
+    db.pragma(`application_id = ${applicationId}`);
+  }
   db.pragma('journal_mode = WAL');
   // After journal_mode: the driver falls back to NORMAL when it turns to WAL.
   db.pragma('synchronous = FULL');

@@ -34,6 +34,8 @@ export interface PageRequest {
   limit: number;
   before?: string;
   after?: string;
+  /** How much of a line the page may take. */
+  bytesMax?: number;
 }
 
 const upward = `WITH RECURSIVE path (no, parent_id, depth) AS (
@@ -70,14 +72,14 @@ export function createEntryRows(db: Database) {
   }
 
   /** As many as fit a line, walking from `fromId` towards the root; returned oldest first. */
-  function pageUp(fromId: string | null, limit: number): MessagePage {
+  function pageUp(fromId: string | null, limit: number, bytesMax: number): MessagePage {
     const messages: Message[] = [];
     let bytes = 0;
     let hasMore = false;
     if (fromId !== null) {
       for (const row of rowsUp(fromId)) {
         bytes += wireBytes(row);
-        if (messages.length === limit || (messages.length > 0 && bytes > limits.pageBytesMax)) {
+        if (messages.length === limit || (bytes > bytesMax && (messages.length > 0 || bytesMax < limits.pageBytesMax))) {
           hasMore = true;
           break;
         }
@@ -88,7 +90,7 @@ export function createEntryRows(db: Database) {
   }
 
   /** As many as fit a line, from the child of `afterId` on the path towards the leaf. */
-  function pageDown(leafId: string | null, afterId: string, limit: number): MessagePage {
+  function pageDown(leafId: string | null, afterId: string, limit: number, bytesMax: number): MessagePage {
     const messages: Message[] = [];
     let bytes = 0;
     const path = leafId === null ? [] : pathIds.all(leafId, limits.pathEntriesMax);
@@ -97,7 +99,7 @@ export function createEntryRows(db: Database) {
       const row = byNo.get(path[i]?.no ?? 0);
       if (!row) continue;
       bytes += wireBytes(row);
-      if (messages.length === limit || (messages.length > 0 && bytes > limits.pageBytesMax)) return { messages, hasMore: true };
+      if (messages.length === limit || (messages.length > 0 && bytes > bytesMax)) return { messages, hasMore: true };
       messages.push(toMessage(row));
     }
     return { messages, hasMore: false };
@@ -140,9 +142,9 @@ export function createEntryRows(db: Database) {
       const row = byId.get(id);
       return row && contentOf(row);
     },
-    page({ leafId, limit, before, after }: PageRequest): MessagePage {
-      if (after !== undefined) return pageDown(leafId, after, limit);
-      return pageUp(before === undefined ? leafId : (byId.get(before)?.parent_id ?? null), limit);
+    page({ leafId, limit, before, after, bytesMax = limits.pageBytesMax }: PageRequest): MessagePage {
+      if (after !== undefined) return pageDown(leafId, after, limit, bytesMax);
+      return pageUp(before === undefined ? leafId : (byId.get(before)?.parent_id ?? null), limit, bytesMax);
     },
     /** What a model is given: the newest messages of the path, whole, oldest first. */
     history(leafId: string | null): { message: Message; content: ContentBlock[] }[] {

@@ -45,7 +45,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
   );
   const lastOfSession = db.prepare<[string], number | null>('SELECT max(seq) FROM event WHERE session_id = ?').pluck();
   const newest = db.prepare<[], number | null>(`SELECT seq FROM sqlite_sequence WHERE name = 'event'`).pluck();
-  const seqAtAge = db.prepare<[number], number | null>('SELECT max(seq) FROM event WHERE at_ms < ?').pluck();
+  const firstSince = db.prepare<[number], number>('SELECT seq FROM event WHERE at_ms >= ? ORDER BY seq LIMIT 1').pluck();
   const prune = db.prepare<[number, number]>(
     `DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq <= ?
        AND (run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE ended_seq IS NULL)) ORDER BY seq LIMIT ?)`,
@@ -155,12 +155,13 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     },
     /** Deletes a batch of what is too old or too much, never of runs in progress. True when there is more to do. */
     prune(nowMs: number): boolean {
-      const cutoff = Math.max(head - limits.logEventsMax, seqAtAge.get(nowMs - limits.logAgeMs) ?? 0);
-      if (cutoff <= Number(meta.get('log_floor') ?? 0)) return false;
+      // Up to the first young row: one that was written under a wrong clock takes no other with it.
+      const firstYoung = firstSince.get(nowMs - limits.logAgeMs) ?? head + 1;
+      const cutoff = Math.max(head - limits.logEventsMax, firstYoung - 1);
+      if (cutoff <= 0) return false;
       const { changes } = prune.run(cutoff, limits.pruneBatchRows);
-      if (changes === limits.pruneBatchRows) return true;
-      meta.set('log_floor', String(cutoff));
-      return false;
+      if (changes > 0) meta.set('log_floor', String(Math.max(cutoff, Number(meta.get('log_floor') ?? 0))));
+      return changes === limits.pruneBatchRows;
     },
   };
 }

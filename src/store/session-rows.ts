@@ -119,11 +119,10 @@ export function createSessionRows(db: Database) {
         before_id: id ?? '',
         limit: query.limit + 1,
       });
-      const shown = rows.slice(0, query.limit);
-      const last = shown.at(-1);
+      const sessions = rows.slice(0, query.limit).map(toListRow);
       return {
-        sessions: shown.map(toListRow),
-        cursor: rows.length > query.limit && last ? `${last.updated_ms}:${last.id}` : null,
+        sessions,
+        cursor: rows.length > query.limit ? cursorAfter(sessions.at(-1)) : null,
       };
     },
     insert(payload: EventPayload<'session_update'>, messageCount: number, atMs: number): void {
@@ -167,6 +166,11 @@ export function createSessionRows(db: Database) {
   };
 }
 export type SessionRows = ReturnType<typeof createSessionRows>;
+
+/** The cursor of the page that goes on after a row. */
+export function cursorAfter(row: SessionListRow | undefined): string | null {
+  return row ? `${Date.parse(row.updated_at)}:${row.session_id}` : null;
+}
 
 function toColumn(value: string | boolean | string[] | null): string | number | null {
   if (Array.isArray(value)) return JSON.stringify(value);

@@ -47,9 +47,10 @@ export function createSweep(db: Database) {
       if (empty.run(sessionId).changes > 0) reopen.run();
       else settle.run(sessionId);
     },
-    /** Gives a batch of free pages back to the file system. */
-    giveBack(): void {
-      db.pragma(`incremental_vacuum(${limits.sweepBatchRows})`);
+    /** Gives a batch of free pages back to the file system. True when there are more. */
+    giveBack(): boolean {
+      db.pragma(`incremental_vacuum(${limits.vacuumBatchPages})`);
+      return (db.pragma('freelist_count', { simple: true }) as number) > 0;
     },
   };
 }

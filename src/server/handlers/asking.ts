@@ -1,8 +1,7 @@
 import { answerRequest } from '../../core/requests.js';
-import { limits } from '../../protocol/limits.js';
-import type { UiRequest } from '../../protocol/events.js';
 import type { ServerDeps } from '../deps.js';
 import { accepted, rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
+import { fitting } from '../pages.js';
 
 export function createAskingHandlers({ engine }: ServerDeps): Pick<Handlers, 'ui_response' | 'list_ui_requests'> {
   const { store, commit } = engine;
@@ -22,10 +21,4 @@ export function createAskingHandlers({ engine }: ServerDeps): Pick<Handlers, 'ui
       return reply<'list_ui_requests'>('requests', { requests: fitting(open) });
     },
   };
-}
-
-/** As many as fit a line. */
-function fitting(requests: UiRequest[]): UiRequest[] {
-  let bytes = 0;
-  return requests.filter((request) => (bytes += JSON.stringify(request).length * 3) <= limits.pageBytesMax);
 }

@@ -1,6 +1,7 @@
 import { limits } from '../../protocol/limits.js';
 import type { ServerDeps } from '../deps.js';
 import { reply, sessionNotFound, type Handlers } from '../handler.js';
+import { jsonBytes } from '../pages.js';
 import { readMessages } from './reading.js';
 
 /** What a client should know of the bounds, in the wire's spelling. */
@@ -37,8 +38,11 @@ export function createConnectionHandlers(deps: ServerDeps): Pick<Handlers, 'ping
       const state = engine.store.load(payload.session_id);
       if (!state || state.deleting) return sessionNotFound(payload.session_id);
       clients.attach(client, state.id);
-      const page = readMessages(engine, state, { leafId: state.leafId, limit: payload.limit ?? limits.pageRowsDefault });
-      return reply<'attach'>('attached', { ...page, log_id: daemon.logId, state: viewState(state) });
+      const view = viewState(state);
+      // State and messages share a line: a long queue leaves less room for history.
+      const bytesMax = Math.min(limits.pageBytesMax, limits.lineBytesMax - jsonBytes(view) - limits.replyMarginBytes);
+      const page = readMessages(engine, state, { leafId: state.leafId, limit: payload.limit ?? limits.pageRowsDefault, bytesMax });
+      return reply<'attach'>('attached', { ...page, log_id: daemon.logId, state: view });
     },
     detach(_payload, client) {
       const { sessionId } = client;

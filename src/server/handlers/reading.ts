@@ -5,6 +5,7 @@ import type { Message } from '../../protocol/messages.js';
 import type { PageRequest } from '../../store/entry-rows.js';
 import { stateFor, type ServerDeps } from '../deps.js';
 import { refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { fitting } from '../pages.js';
 import { isInTree } from '../tree.js';
 
 interface MessagesView {
@@ -71,12 +72,16 @@ export function createReadingHandlers(
       const state = stateFor(deps, payload.session_id, client);
       if (!state) return sessionNotFound(payload.session_id);
       const { nodes, hasMore } = store.reading.tree(state.id, store.sessions.baseOf(state.id));
-      return reply<'get_tree'>('tree', { session_id: state.id, nodes, leaf_id: state.leafId, has_more: hasMore });
+      // The newest are what is looked for.
+      const shown = fitting(nodes.reverse()).reverse();
+      const has_more = hasMore || shown.length < nodes.length;
+      return reply<'get_tree'>('tree', { session_id: state.id, nodes: shown, leaf_id: state.leafId, has_more });
     },
     search_messages(payload) {
       if (payload.session_id !== undefined && !store.sessions.exists(payload.session_id)) return sessionNotFound(payload.session_id);
       const { hits, hasMore } = store.reading.search(payload.query, payload.session_id, payload.limit ?? limits.pageRowsDefault);
-      return reply<'search_messages'>('messages', { messages: hits, has_more: hasMore });
+      const shown = fitting(hits);
+      return reply<'search_messages'>('messages', { messages: shown, has_more: hasMore || shown.length < hits.length });
     },
     get_artifact({ artifact_id, offset, limit }) {
       const piece = store.artifacts.read(artifact_id, offset, limit);
@@ -97,8 +102,9 @@ export function createReadingHandlers(
       const state = stateFor(deps, payload.session_id, client);
       if (!state) return sessionNotFound(payload.session_id);
       if (payload.before !== undefined && store.runs.find(payload.before)?.session_id !== state.id) return rejected('run_not_found');
-      const { runs, hasMore } = store.runs.page(state.id, payload.before, payload.limit ?? limits.pageRowsDefault);
-      return reply<'list_runs'>('runs', { runs, has_more: hasMore });
+      const page = store.runs.page(state.id, payload.before, payload.limit ?? limits.pageRowsDefault);
+      const runs = fitting(page.runs);
+      return reply<'list_runs'>('runs', { runs, has_more: page.hasMore || runs.length < page.runs.length });
     },
   };
 }

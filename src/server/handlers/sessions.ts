@@ -5,6 +5,8 @@ import { limits } from '../../protocol/limits.js';
 import type { Client } from '../clients.js';
 import { stateFor, type ServerDeps } from '../deps.js';
 import { accepted, refused, refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { fitting } from '../pages.js';
+import { cursorAfter } from '../../store/session-rows.js';
 import { isInTree } from '../tree.js';
 
 type SessionCommands =
@@ -106,7 +108,9 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
       return outcome.ok ? reply<'set_leaf'>('leaf', { session_id: state.id, leaf_id }, outcome.seq) : refused(outcome.refusal);
     },
     list_sessions({ cwd, query, archived, cursor, limit }) {
-      const { sessions, cursor: next } = store.sessions.list({ cwd, query, archived, cursor, limit: limit ?? limits.pageRowsDefault });
+      const page = store.sessions.list({ cwd, query, archived, cursor, limit: limit ?? limits.pageRowsDefault });
+      const sessions = fitting(page.sessions);
+      const next = sessions.length < page.sessions.length ? cursorAfter(sessions.at(-1)) : page.cursor;
       const active = store.meta.get('active_session') ?? '';
       return reply<'list_sessions'>('sessions', {
         sessions,

@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+import type { PathFlags } from '../client/paths.js';
+import { writeErr, writeOut } from './standard-streams.js';
+import type { Subcommand } from './subcommand.js';
+import { version } from './version.js';
+
+export interface CommandLine {
+  subcommand: Subcommand | undefined;
+  args: object;
+  flags: PathFlags;
+}
+
+const groups: Record<string, string> = { daemon: 'Run, start, stop and look at the daemon.' };
+
+/**
+ * Reads a command line that may name any of the known subcommands, or none to mean `bare`. Help and complaints are printed, and
+ * then thrown as commander's own error.
+ */
+export function parseCommandLine(argv: string[], known: Subcommand[], bare: Subcommand | undefined): CommandLine {
+  const program = createProgram();
+  const made = new Map<string, Command>();
+  let chosen: Pick<CommandLine, 'subcommand' | 'args'> = { subcommand: undefined, args: {} };
+  for (const subcommand of known) {
+    const names = subcommand.usage.split(/ (?=[<[])/)[0]?.split(' ') ?? [];
+    let parent = program;
+    for (const group of names.slice(0, -1)) {
+      parent = made.get(group) ?? parent.command(group).description(groups[group] ?? '');
+      made.set(group, parent);
+    }
+    const command = parent.command(names.at(-1) ?? '');
+    describeTo(command, subcommand);
+    command.action(() => {
+      const named = command.registeredArguments.map((argument, at) => [argument.name(), command.processedArgs[at]] as const);
+      chosen = { subcommand, args: { ...Object.fromEntries(named), ...command.opts() } };
+    });
+  }
+  if (bare) program.action(() => void (chosen = { subcommand: bare, args: {} }));
+  program.parse(argv, { from: 'user' });
+  return { ...chosen, flags: program.opts<PathFlags>() };
+}
+
+function createProgram(): Command {
+  return new Command('berth')
+    .description('Keeps coding agents running while you come and go. With no command: talk to the newest session of this directory.')
+    .version(version, '-V, --version', 'say which version this is')
+    .helpOption('-h, --help', 'say how this is used')
+    .helpCommand(false)
+    .option('--socket <path>', 'where the daemon listens (BERTH_SOCKET)')
+    .option('--state-dir <path>', 'where its data and log are (BERTH_STATE_DIR)')
+    .option('--config-dir <path>', 'where its config is (BERTH_CONFIG_DIR)')
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({ writeOut, writeErr, outputError: (text, write) => write(text.replace(/^error: /, 'berth: ')) })
+    .addHelpText(
+      'after',
+      '\nA SESSION is named by a unique prefix of its id, by its title, or by . for the newest of this directory.\n' +
+        'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 no daemon, 70 a fault of berth.',
+    )
+    .exitOverride();
+}
+
+/** Adds what a subcommand takes to a commander command. */
+function describeTo(command: Command, { usage, summary, options = {}, notes }: Subcommand): void {
+  command.description(summary);
+  const args = /[<[].*$/.exec(usage)?.[0];
+  if (args !== undefined) command.arguments(args);
+  for (const [flags, text] of Object.entries(options)) command.option(flags, text);
+  if (notes !== undefined) command.addHelpText('after', `\n${notes}`);
+}
