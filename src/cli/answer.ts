@@ -8,7 +8,7 @@ import type { Subcommand, Cli } from './subcommand.js';
 
 interface Args {
   request?: string;
-  value: string[];
+  value?: string[];
   cancel?: true;
   reason?: string;
   json?: true;
@@ -23,7 +23,7 @@ export const answer: Subcommand = {
     '--json': 'print questions or the answer as JSON',
   },
   notes: 'REQUEST is the number of the list or a prefix of the id. A value of - is read from standard input.',
-  async run({ request: named, value: words, cancel, reason, json }: Args, cli) {
+  async run({ request: named, value: words = [], cancel, reason, json }: Args, cli) {
     const berth = await cli.connect({ autostart: false });
     const { requests } = orRefused(await berth.call('list_ui_requests'));
     if (named === undefined) return list(cli, requests, json);

@@ -35,10 +35,12 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   const started = new Set<string>();
   const ended = new Set<string>();
   let inputOver = false;
+  let away = false;
   const leaving = new AbortController();
   const input = createLineInput({ berth, sessionId, view: attached.view, note, onRun: (runId) => started.add(runId), leave });
 
   function onLine(line: string): void {
+    if (away) note('[daemon] is away; this waits for it to come back');
     input.take(line);
   }
 
@@ -81,7 +83,8 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     for await (const heard of attached) {
       if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind });
       else view.hear(heard, attached.view());
-      terminal?.expectText(isBusy());
+      if (heard.kind === 'lost' || heard.kind === 'back') away = heard.kind === 'lost';
+      terminal?.expectText(isBusy() && !away);
       if (heard.kind === 'event' && heard.event.type === 'agent_end') ended.add(heard.event.payload.run_id);
       leaveIfOver();
     }

@@ -53,7 +53,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   function catchUp(view: SessionView): void {
     named = shortId(view.state.id);
     const last = view.messages.findLastIndex(({ id }) => shown.has(id));
-    const from = last === -1 ? Math.max(0, view.messages.length - recentMessagesMax) : last + 1;
+    const from = last === -1 ? firstRecent(view.messages) : last + 1;
     if (last === -1 && (from > 0 || view.hasMore)) note(`[earlier messages: berth log ${named}]`);
     for (const message of view.messages.slice(from)) {
       shown.add(message.id);
@@ -194,6 +194,13 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     },
     note,
   };
+}
+
+/** Where the newest few messages begin; with what a person said, if that is among them. */
+function firstRecent(messages: Message[]): number {
+  const from = Math.max(0, messages.length - recentMessagesMax);
+  const asked = messages.findIndex(({ role }, at) => at >= from && role === 'user');
+  return asked === -1 ? from : asked;
 }
 
 function toKind(kind: string): string {

@@ -54,20 +54,22 @@ function skim(argv: readonly string[]): { words: string[]; flags: PathFlags; pla
 
 async function choose(typed: string[]): Promise<CommandLine> {
   const { words, flags, plain } = skim(typed);
-  const named = words[0] === 'help' ? words.slice(1) : words;
-  const [first = '', second = ''] = named;
-  const name = groupNames.includes(first) ? `${first} ${second}` : first;
-  const load = Object.hasOwn(subcommands, name) ? subcommands[name] : undefined;
-  const found = load ? await load() : undefined;
-  const bare = typed.every((word) => !/^(-h|--help|help)$/.test(word)) && words.length === 0 ? (await import('./bare.js')).bare : undefined;
-  // Commander is a fifth of the start of a command: a name alone does not need it.
-  const whole = found ?? bare;
-  if (whole && plain && words.join(' ') === whole.usage.replace(/ ?\[.*/, '')) return { subcommand: whole, args: {}, flags };
+  const [first = '', second = ''] = words;
+  if (first === 'help') return choose([...words.slice(1), '--help']);
+  const isGroup = groupNames.includes(first);
+  const found = await load(isGroup ? `${first} ${second}` : first, typed);
+  // Commander is a fifth of the start of a command, and a name alone does not need it.
+  if (found && plain && words.join(' ') === found.usage.replace(/ ?\[.*/, '')) return { subcommand: found, args: {}, flags };
   const { parseCommandLine } = await import('./parse.js');
-  const argv = words[0] === 'help' ? [...named, '--help'] : typed;
-  if (found || bare) return parseCommandLine(argv, found ? [found] : [], bare);
+  if (found) return parseCommandLine(typed, [found]);
   // Help, or a name that does not exist: commander wants to know them all.
-  return parseCommandLine(argv, await Promise.all(Object.values(subcommands).map((loadAny) => loadAny())), undefined);
+  const all = await Promise.all(Object.values(subcommands).map((loadAny) => loadAny()));
+  return parseCommandLine(first === '' || (isGroup && second === '') ? typed : words, all);
+}
+
+async function load(name: string, typed: string[]): Promise<Subcommand | undefined> {
+  if (name === '' && !typed.some((word) => /^(-h|--help)$/.test(word))) return (await import('./bare.js')).bare;
+  return Object.hasOwn(subcommands, name) ? subcommands[name]?.() : undefined;
 }
 
 /** What a failure means to whoever called: a sentence and an exit code. */

@@ -29,7 +29,7 @@ export function createPage(write: (text: string) => void): Page {
     if (text === '') return;
     const lines = text.split('\n');
     const indented = lines.map((line, at) => (line !== '' && (at > 0 || atStart) ? (style.indent ?? '') + line : line)).join('\n');
-    write(style.paint ? style.paint(indented) : indented);
+    write(style.paint && text !== '\n' ? style.paint(indented) : indented);
     blankAbove = (atStart && text === '\n') || text.endsWith('\n\n');
     atStart = text.endsWith('\n');
   }

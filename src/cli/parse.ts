@@ -13,28 +13,33 @@ export interface CommandLine {
 const groups: Record<string, string> = { daemon: 'Run, start, stop and look at the daemon.' };
 
 /**
- * Reads a command line that may name any of the known subcommands, or none to mean `bare`. Help and complaints are printed, and
- * then thrown as commander's own error.
+ * Reads a command line that may name any of the known subcommands; the one without a name is meant when none is. Help and
+ * complaints are printed, and then thrown as commander's own error.
  */
-export function parseCommandLine(argv: string[], known: Subcommand[], bare: Subcommand | undefined): CommandLine {
+export function parseCommandLine(argv: string[], known: Subcommand[]): CommandLine {
   const program = createProgram();
   const made = new Map<string, Command>();
   let chosen: Pick<CommandLine, 'subcommand' | 'args'> = { subcommand: undefined, args: {} };
   for (const subcommand of known) {
-    const names = subcommand.usage.split(/ (?=[<[])/)[0]?.split(' ') ?? [];
+    const names = subcommand.usage.split(' ').filter((word) => /^\w/.test(word));
     let parent = program;
     for (const group of names.slice(0, -1)) {
-      parent = made.get(group) ?? parent.command(group).description(groups[group] ?? '');
+      parent =
+        made.get(group) ??
+        parent
+          .command(group)
+          .description(groups[group] ?? '')
+          .helpCommand(false);
       made.set(group, parent);
     }
-    const command = parent.command(names.at(-1) ?? '');
-    describeTo(command, subcommand);
+    const name = names.at(-1);
+    const command = name === undefined ? program : parent.command(name);
+    if (name !== undefined) describeTo(command, subcommand);
     command.action(() => {
       const named = command.registeredArguments.map((argument, at) => [argument.name(), command.processedArgs[at]] as const);
       chosen = { subcommand, args: { ...Object.fromEntries(named), ...command.opts() } };
     });
   }
-  if (bare) program.action(() => void (chosen = { subcommand: bare, args: {} }));
   program.parse(argv, { from: 'user' });
   return { ...chosen, flags: program.opts<PathFlags>() };
 }
@@ -48,7 +53,8 @@ function createProgram(): Command {
     .option('--socket <path>', 'where the daemon listens (BERTH_SOCKET)')
     .option('--state-dir <path>', 'where its data and log are (BERTH_STATE_DIR)')
     .option('--config-dir <path>', 'where its config is (BERTH_CONFIG_DIR)')
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: toTerm })
+    .showHelpAfterError('(--help says how it is used)')
     .configureOutput({ writeOut, writeErr, outputError: (text, write) => write(text.replace(/^error: /, 'berth: ')) })
     .addHelpText(
       'after',
@@ -56,6 +62,15 @@ function createProgram(): Command {
         'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 no daemon, 70 a fault of berth.',
     )
     .exitOverride();
+}
+
+/** A command in a list of commands. */
+function toTerm(command: Command): string {
+  const args = command.registeredArguments.map((argument) => {
+    const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${name}>` : `[${name}]`;
+  });
+  return [command.name(), ...args].join(' ');
 }
 
 /** Adds what a subcommand takes to a commander command. */

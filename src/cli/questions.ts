@@ -69,6 +69,9 @@ export function readAnswer(request: UiRequest, typed: string): ReadAnswer {
 export function describeAnswer(result: unknown): string {
   if (typeof result === 'boolean') return result ? 'yes' : 'no';
   if (typeof result === 'string') return printableLine(result);
+  if (typeof result === 'object' && result !== null && 'value' in result && 'reason' in result) {
+    return printableLine(`${String(result.value)}, because ${String(result.reason)}`);
+  }
   return result === null || result === undefined ? 'nothing' : printableLine(JSON.stringify(result));
 }
 

@@ -12,7 +12,7 @@ import { readCount, type Subcommand, type Cli } from './subcommand.js';
 interface Args {
   session?: string;
   action?: string;
-  words: string[];
+  words?: string[];
   json?: true;
 }
 
@@ -74,7 +74,7 @@ export const queue: Subcommand = {
     '  clear              take all out',
     '  resume             unpause, and start a run with the first',
   ].join('\n'),
-  async run({ session, action, words, json }: Args, cli) {
+  async run({ session, action, words = [], json }: Args, cli) {
     const act = action === undefined ? list : Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (!act) throw new WrongUsage(`there is no ${action ?? ''}; a queue knows ${Object.keys(actions).join(', ')}`);
     const berth = await cli.connect();

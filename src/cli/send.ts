@@ -103,5 +103,6 @@ async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: t
 function describeEnd({ outcome, error }: AwaitedRun, sessionId: string): string {
   const why = error ? `: ${printableLine(error.message)}${error.cause === undefined ? '' : ` (${printableLine(error.cause)})`}` : '';
   if (outcome === 'aborted') return `the run was stopped${why}`;
-  return `the run ${outcome === 'failed' ? 'failed' : 'was interrupted'}${why}; berth resume ${shortId(sessionId)} goes on`;
+  if (outcome === 'failed') return `the run failed${why}; berth resume ${shortId(sessionId)} tries again`;
+  return `the run was interrupted${why}; berth resume ${shortId(sessionId)} goes on`;
 }

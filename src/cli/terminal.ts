@@ -28,6 +28,8 @@ export function openTerminal({ input, output, onLine, onLeave }: Deps): Terminal
   let visible = false;
   let expecting = true;
   let atStart = true;
+  /** The prompt broke a line off; the end of that line, should it come next, is there already. */
+  let brokeLine = false;
   let held = '';
   let pasting = false;
   /** Lines of a paste that wait for the person to press enter, and how many rows above the prompt show them. */
@@ -37,13 +39,17 @@ export function openTerminal({ input, output, onLine, onLeave }: Deps): Terminal
 
   function put(text: string): void {
     if (text === '') return;
-    output.write(text);
+    output.write(brokeLine && text.startsWith('\n') ? text.slice(1) : text);
+    brokeLine = false;
     atStart = text.endsWith('\n');
   }
 
   function show(): void {
     if (visible || closed) return;
-    if (!atStart) put('\n');
+    if (!atStart) {
+      put('\n');
+      brokeLine = true;
+    }
     visible = true;
     reader.prompt(true);
   }

@@ -46,7 +46,7 @@ function toLines({ nodes, leaf_id, has_more }: Tree): string[] {
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { node, depth } = next;
     const id = `${node.id === leaf_id ? '*' : ' '} ${ids.get(node.id) ?? ''}`;
-    const text = `${roles[node.role]} ${printableLine(node.snippet) || '(no text)'}`;
+    const text = `${roles[node.role]} ${printableLine(node.snippet) || (node.role === 'assistant' ? '(calls tools)' : '(no text)')}`;
     lines.push(clipColumns(`${id}  ${'  '.repeat(depth)}${text}`, outputColumns()).trimEnd());
     const below = children.get(node.id) ?? [];
     for (const child of below.toReversed()) waiting.push({ node: child, depth: depth + (below.length > 1 ? 1 : 0) });

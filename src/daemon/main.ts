@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Paths } from '../client/paths.js';
 import { limits } from '../protocol/limits.js';
 import { SocketRefused } from '../server/listen.js';
-import { StoreRefused } from '../store/faults.js';
+import { classifyFault, StoreRefused } from '../store/faults.js';
 import { ConfigRefused } from './config.js';
 import { createFaultPoints } from './fault-points.js';
 import { createLogger } from './logger.js';
@@ -41,7 +41,7 @@ export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promis
       }
     });
   } catch (error) {
-    process.stderr.write(`berth: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`berth: ${toSentence(error, paths.stateDir)}\n`);
     return isRefusal(error) ? 1 : 70;
   }
   const stop = (): void => {
@@ -58,7 +58,20 @@ export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promis
   return 0;
 }
 
+function toSentence(error: unknown, stateDir: string): string {
+  const fault = classifyFault(error);
+  if (fault === 'storage_full') return `there is no room on the disk that holds ${stateDir}; free some space and start again`;
+  if (fault === 'store_busy') return `another program holds the store in ${stateDir}; try again when it is done`;
+  return error instanceof Error ? error.message : String(error);
+}
+
 function isRefusal(error: unknown): boolean {
   const isSystem = error instanceof Error && 'syscall' in error;
-  return isSystem || [StartRefused, StoreRefused, SocketRefused, ConfigRefused].some((kind) => error instanceof kind);
+  const fault = classifyFault(error);
+  return (
+    isSystem ||
+    fault === 'storage_full' ||
+    fault === 'store_busy' ||
+    [StartRefused, StoreRefused, SocketRefused, ConfigRefused].some((kind) => error instanceof kind)
+  );
 }

@@ -41,6 +41,7 @@ export interface DeltaLine {
 /** What open messages have said so far. One encoding of a delta serves every reader at the same offset. */
 export function createLiveMessages({ wake, now }: { wake(sessionId: string): void; now(): number }) {
   const open = new Map<string, OpenMessage>();
+  const ended = new Map<string, OpenMessage>();
   const bySession = new Map<string, OpenMessage[]>();
   const none: OpenMessage[] = [];
   let lineCount = 0;
@@ -114,6 +115,7 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
     },
     end(message: OpenMessage): void {
       open.delete(message.messageId);
+      ended.set(message.messageId, message);
       const rest = (bySession.get(message.sessionId) ?? none).filter((other) => other !== message);
       if (rest.length > 0) bySession.set(message.sessionId, rest);
       else bySession.delete(message.sessionId);
@@ -121,6 +123,11 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
     /** Text units said so far, over all blocks. */
     sizeOf: (message: OpenMessage): number => message.blocks.reduce((sum, { text }) => sum + text.length(), 0),
     openIn: (sessionId: string): readonly OpenMessage[] => (sessionId === '*' ? [...open.values()] : (bySession.get(sessionId) ?? none)),
+    /** A message that has just ended, until its readers have been served once; who is slower reads the entry. */
+    justEnded: (messageId: string): OpenMessage | undefined => ended.get(messageId),
+    forgetEnded(sessionId: string): void {
+      for (const [messageId, message] of ended) if (message.sessionId === sessionId) ended.delete(messageId);
+    },
     find: (messageId: string): OpenMessage | undefined => open.get(messageId),
     /** The next line for a reader that has a block up to `from`; undefined when there is nothing new. */
     deltaFrom(message: OpenMessage, index: number, from: number): DeltaLine | undefined {
@@ -136,11 +143,11 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
     },
     /** The next line of a message that has ended, for a reader that was in the middle of it. */
     deltaOfEnded(address: MessageAddress, index: number, block: ContentBlock, from: number): DeltaLine | undefined {
-      const whole = spokenText(block);
-      if (whole === undefined || from >= whole.text.length) return undefined;
-      const delta = whole.text.slice(from, wholeUnits(whole.text, from + limits.deltaUnitsMax));
-      const about = { kind: whole.kind, toolCallId: undefined, toolName: undefined };
-      return { bytes: encode(deltaPayload(address, index, about, from, delta)), end: from + delta.length };
+      const { kind, text, toolCallId, toolName } = spokenText(block);
+      // How a call's arguments were spelled is known only while they are being said: they come whole or not at all.
+      if (from >= text.length || (kind === 'tool_call' && from > 0)) return undefined;
+      const delta = text.slice(from, wholeUnits(text, from + limits.deltaUnitsMax));
+      return { bytes: encode(deltaPayload(address, index, { kind, toolCallId, toolName }, from, delta)), end: from + delta.length };
     },
     /** What was said so far but for tool calls, which count only once they are whole. */
     content: (message: OpenMessage): ContentBlock[] => message.blocks.flatMap(toContent),
@@ -178,8 +185,16 @@ function toContent(block: OpenBlock): ContentBlock[] {
   return [{ type: 'thinking', thinking: text, ...(block.signature === undefined ? {} : { thinking_signature: block.signature }) }];
 }
 
-function spokenText(block: ContentBlock): { kind: BlockKind; text: string } | undefined {
-  if (block.type === 'text') return { kind: 'text', text: block.text };
-  if (block.type === 'thinking') return { kind: 'thinking', text: block.thinking };
-  return undefined;
+function spokenText(block: ContentBlock): { kind: BlockKind; text: string; toolCallId: string | undefined; toolName: string | undefined } {
+  const none = { toolCallId: undefined, toolName: undefined };
+  switch (block.type) {
+    case 'text':
+      return { kind: 'text', text: block.text, ...none };
+    case 'thinking':
+      return { kind: 'thinking', text: block.thinking, ...none };
+    case 'tool_call':
+      return { kind: 'tool_call', text: JSON.stringify(block.arguments), toolCallId: block.id, toolName: block.name };
+    case 'image':
+      return { kind: 'text', text: '', ...none };
+  }
 }

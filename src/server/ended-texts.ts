@@ -31,6 +31,8 @@ export function createEndedTexts(engine: Engine) {
   return {
     open(line: LogLine): EndedText {
       const messageId = line.messageId ?? '';
+      const message = engine.live.justEnded(messageId);
+      if (message) return { blocks: message.blocks.length, lineFrom: (block, from) => engine.live.deltaFrom(message, block, from) };
       if (newest?.messageId !== messageId) newest = { messageId, text: read(line, messageId) };
       return newest.text;
     },

@@ -36,6 +36,7 @@ export function createEventServer({ engine, clients, logId, now }: Deps) {
     for (const subscription of bySession.get(sessionId) ?? []) subscription.pump();
     for (const subscription of bySession.get('*') ?? []) subscription.pump();
     endedTexts.forget();
+    engine.live.forgetEnded(sessionId);
   }
 
   function goodbye(connection: Connection, reason: GoodbyeReason): void {

@@ -4,7 +4,6 @@ import { StoreRefused } from './faults.js';
 import { loadSqlite, type Database } from './sqlite.js';
 
 const userVersionAt = 60;
-const applicationIdAt = 68;
 /** The letters `bert`. */
 const applicationId = 1650815604;
 const headerBytes = 100;
@@ -22,6 +21,7 @@ export function openDatabase(path: string, knownVersion: number): Database {
     throw new StoreRefused(`cannot open ${path}: ${(error as Error).message}`, { cause: error });
   }
   try {
+    refuseOthers(db, path);
     setPragmas(db, path);
     return db;
   } catch (error) {
@@ -42,24 +42,15 @@ function refuseForeignFile(path: string, knownVersion: number): void {
   if (header.toString('latin1', 0, 15) !== 'SQLite format 3') {
     throw new StoreRefused(`${path} is not a berth store; it was left as it is. Move it away or choose another --state-dir`);
   }
-  if (header.readUInt32BE(applicationIdAt) !== applicationId && !isOurs(path)) {
-    throw new StoreRefused(`${path} is a database of another program; it was left as it is. Move it away or choose another --state-dir`);
-  }
   refuseNewer(path, header.readUInt32BE(userVersionAt), knownVersion);
 }
 
-/** The header may lag behind the WAL, and a start that was killed at once leaves a database without tables. */
-function isOurs(path: string): boolean {
-  const Sqlite = loadSqlite();
-  const db = new Sqlite(path, { readonly: true, fileMustExist: true });
-  try {
-    const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get();
-    return db.pragma('application_id', { simple: true }) === applicationId || tables === 0;
-  } catch (error) {
-    throw new StoreRefused(`cannot read ${path}: ${(error as Error).message}; it was left as it is`, { cause: error });
-  } finally {
-    db.close();
-  }
+/** Asked of SQLite, not of the file: the header may lag behind the WAL. A start that was killed at once leaves no tables. */
+function refuseOthers(db: Database, path: string): void {
+  if (db.pragma('application_id', { simple: true }) === applicationId) return;
+  const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get();
+  if (tables === 0) return;
+  throw new StoreRefused(`${path} is a database of another program; it was left as it is. Move it away or choose another --state-dir`);
 }
 
 export function refuseNewer(path: string, found: number, known: number): void {
