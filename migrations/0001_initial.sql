@@ -1,6 +1,3 @@
--- Says whose file this is: a database of another program is never taken over.
-PRAGMA application_id = 1650815604;
-
 -- The log and the rows it projects to: one transaction writes both or neither.
 -- AUTOINCREMENT: clients keep seq as a cursor, so a number is never reused, not even after pruning.
 CREATE TABLE event (
@@ -75,7 +72,7 @@ CREATE INDEX entry_session ON entry (session_id, no);
 CREATE INDEX entry_parent ON entry (parent_id);
 
 -- Contentless: the words of an entry, not a second copy of its text.
-CREATE VIRTUAL TABLE entry_search USING fts5 (text, content = '', contentless_delete = 1);
+CREATE VIRTUAL TABLE entry_search USING fts5 (text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');
 
 CREATE TABLE run (
   id TEXT PRIMARY KEY,

@@ -7,6 +7,7 @@ import { createLineInput } from './line-input.js';
 import { createLineView } from './line-view.js';
 import { createPage } from './page.js';
 import { printable, printableJson, printableLine } from './printable.js';
+import { replayEvents } from './replay.js';
 import { shortId } from './short-id.js';
 import { isColoured, writeErr, writeOut } from './standard-streams.js';
 import { createStyle } from './style.js';
@@ -76,8 +77,9 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
       page.line(createStyle(isColoured()).bold(titleOf(attached)));
       if (interactive) view.note('A line is sent when you press enter. /help lists more; ctrl-C leaves, the run goes on.');
     }
-    if (since !== undefined) await replay(berth, attached, since, (event) => (json ? print(event) : view.event(event)));
-    if (!json) view.open(attached.view(), since === undefined);
+    const show = (event: WireEvent): void => (json ? print(event) : view.event(event));
+    const replayed = since !== undefined && (await replayEvents({ berth, attached, after: since, show, note }));
+    if (!json) view.open(attached.view(), !replayed);
     terminal?.expectText(isBusy());
     if (!terminal) await readLines();
     for await (const heard of attached) {
@@ -113,20 +115,6 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     const named = shortId(state.id);
     return `[detached] ${state.run ? 'The run goes on. ' : ''}berth attach ${named} comes back; with --since ${seq}, from here.`;
   }
-}
-
-/** Everything durable between a cursor and the moment the session was attached. */
-async function replay(berth: Berth, attached: AttachedSession, after: number, show: (event: WireEvent) => void): Promise<void> {
-  const stream = await berth.subscribe({ sessionId: attached.sessionId, after, live: false });
-  const end = Math.min(stream.seq, attached.view().seq);
-  if (after < end) {
-    for await (const event of stream) {
-      if (event.seq === undefined || event.seq > end) break;
-      show(event);
-      if (event.seq === end) break;
-    }
-  }
-  stream.close();
 }
 
 function titleOf(attached: AttachedSession): string {

@@ -60,7 +60,7 @@ export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promis
 
 function toSentence(error: unknown, stateDir: string): string {
   const fault = classifyFault(error);
-  if (fault === 'storage_full') return `there is no room on the disk that holds ${stateDir}; free some space and start again`;
+  if (fault === 'storage_full') return `the disk that holds ${stateDir} is full; free some space and start again`;
   if (fault === 'store_busy') return `another program holds the store in ${stateDir}; try again when it is done`;
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Decision, Fresh } from '../core/decision.js';
 import { emptySession, type SessionState } from '../core/session.js';
@@ -47,6 +48,8 @@ const faultWords = {
 export function createCommit({ store, fresh, wake, onDeleted, onParked, fault, onFatal, stopped }: Deps): Commit {
   const { db, log } = store;
   let waitsForLock = true;
+  let commits = 0;
+  let checkpointing = false;
 
   const transact = db.transaction(<Reply>(state: SessionState | undefined, sessionId: string, decide: Decide<Reply>) => {
     const now = fresh();
@@ -78,6 +81,7 @@ export function createCommit({ store, fresh, wake, onDeleted, onParked, fault, o
     try {
       const done = work();
       setLockWait(true);
+      noteGrowth();
       return { done };
     } catch (error) {
       const fault = classifyFault(error);
@@ -86,6 +90,18 @@ export function createCommit({ store, fresh, wake, onDeleted, onParked, fault, o
       setLockWait(fault !== 'store_busy');
       return { fault };
     }
+  }
+
+  /** Moves the WAL into the database once it has grown, between two turns of the loop. */
+  function noteGrowth(): void {
+    if (++commits % limits.walLookCommits !== 0) return;
+    const bytes = statSync(`${db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    if (bytes < limits.walBytesMax || checkpointing) return;
+    checkpointing = true;
+    setImmediate(() => {
+      checkpointing = false;
+      if (db.open) guarded(() => db.pragma('wal_checkpoint(TRUNCATE)'));
+    });
   }
 
   function run<Reply>(state: SessionState | undefined, sessionId: string, decide: Decide<Reply>): Outcome<Reply> {

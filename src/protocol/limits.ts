@@ -26,6 +26,7 @@ export const limits = {
   pageRowsDefault: 100,
   pageBytesMax: 3 * 1024 * 1024,
   replyMarginBytes: 4096,
+  pageEndsMax: 256,
   eventPageRowsMax: 256,
   eventPageBytesMax: 256 * 1024,
   eventTailBytesMax: 1024 * 1024,
@@ -56,6 +57,8 @@ export const limits = {
   // Store
   busyTimeoutMs: 100,
   checkpointMs: 250,
+  walBytesMax: 4 * 1024 * 1024,
+  walLookCommits: 16,
   commitRetryMinMs: 100,
   commitRetryMaxMs: 5_000,
   logEventsMax: 500_000,

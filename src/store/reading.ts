@@ -59,12 +59,12 @@ export type Reading = ReturnType<typeof createReading>;
 
 /** Words as FTS5 phrases, so that what a person types is never query syntax. */
 function toMatch(query: string): string {
-  const words = query.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  const words = query.normalize('NFC').match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [];
   return words.map((word) => `"${word}"`).join(' ');
 }
 
 function snippetAround(text: string, query: string): string {
-  const first = (/[\p{L}\p{N}_]+/u.exec(query) ?? [''])[0].toLowerCase();
+  const first = (/[\p{L}\p{N}\p{M}_]+/u.exec(query) ?? [''])[0].toLowerCase();
   const at = Math.max(0, text.toLowerCase().indexOf(first) - limits.snippetCharsMax / 2);
   return text.slice(at, at + 2 * limits.snippetCharsMax).toWellFormed();
 }

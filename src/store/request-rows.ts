@@ -33,8 +33,8 @@ export function createRequestRows(db: Database) {
   const resolve = db.prepare(
     'UPDATE ui_request SET outcome = ?, resolved_by = ?, result = ?, resolved_ms = ? WHERE id = ? AND outcome IS NULL',
   );
-  const open = db.prepare<[string], RequestRow>('SELECT * FROM ui_request WHERE session_id = ? AND outcome IS NULL ORDER BY at_ms, id');
-  const allOpen = db.prepare<[], RequestRow>('SELECT * FROM ui_request WHERE outcome IS NULL ORDER BY at_ms, id');
+  const open = db.prepare<[string], RequestRow>('SELECT * FROM ui_request WHERE session_id = ? AND outcome IS NULL ORDER BY rowid');
+  const allOpen = db.prepare<[], RequestRow>('SELECT * FROM ui_request WHERE outcome IS NULL ORDER BY rowid');
   const byKey = db.prepare<[string, string, string], RequestRow>(
     'SELECT * FROM ui_request WHERE run_id = ? AND tool_call_id = ? AND ask_key = ?',
   );

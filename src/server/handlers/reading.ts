@@ -45,6 +45,18 @@ export function createReadingHandlers(
 ): Pick<Handlers, 'get_state' | 'get_messages' | 'get_tree' | 'search_messages' | 'get_artifact' | 'list_runs'> {
   const { engine, viewState } = deps;
   const { store } = engine;
+  /** Ends of pages that were read lately: whoever pages on need not be walked after from the leaf again. */
+  const pageEnds = new Set<string>();
+
+  function remember(leafId: string | null, messages: Message[]): void {
+    for (const message of [messages[0], messages.at(-1)]) if (message) pageEnds.add(`${leafId ?? ''} ${message.id}`);
+    for (const oldest of pageEnds) if (pageEnds.size > limits.pageEndsMax) pageEnds.delete(oldest);
+  }
+
+  function isOnPath(leafId: string | null, id: string): boolean {
+    return pageEnds.has(`${leafId ?? ''} ${id}`) || store.entries.isOnPath(leafId, id);
+  }
+
   return {
     get_state(payload, client) {
       const state = stateFor(deps, payload.session_id, client);
@@ -63,10 +75,12 @@ export function createReadingHandlers(
         return refusedWith('invalid_payload', 'after: before and after exclude each other', { field: 'after' });
       }
       const leafId = leaf_id ?? state.leafId;
-      if (before !== undefined && !isInTree(engine, state.id, before)) return notOnPath('before', before);
-      if (after !== undefined && !store.entries.isOnPath(leafId, after)) return notOnPath('after', after);
+      if (before !== undefined && !isOnPath(leafId, before)) return notOnPath('before', before);
+      if (after !== undefined && !isOnPath(leafId, after)) return notOnPath('after', after);
       const range = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
-      return reply<'get_messages'>('messages', readMessages(engine, state, { leafId, limit: limit ?? limits.pageRowsMax, ...range }));
+      const page = readMessages(engine, state, { leafId, limit: limit ?? limits.pageRowsMax, ...range });
+      remember(leafId, page.messages);
+      return reply<'get_messages'>('messages', page);
     },
     get_tree(payload, client) {
       const state = stateFor(deps, payload.session_id, client);

@@ -71,6 +71,7 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
       return reply<'new_session'>('session', { session_id: id, active: movesActive(client) }, outcome.seq);
     },
     switch_session({ session_id: id }, client) {
+      if (store.sessions.load(id)?.deleting) return sessionNotFound(id);
       const outcome = commit.decide(id, (state) => activated(changeSettings(state, {}), client, id));
       if (!outcome.ok) return refused(outcome.refusal);
       clients.attach(client, id);
