@@ -33,7 +33,9 @@ export const send: Subcommand = {
     '--wait': 'print the answer as it comes; the exit code is 0 when the run completed',
     '--json': 'print one line of JSON: what was accepted, or with --wait what it came to',
   },
-  notes: 'With one argument it is the text, for the newest session of this directory. A text of -, or none, is read from standard input.',
+  notes:
+    'One argument is the text, for the newest session of this directory; . or a whole id is the session.\n' +
+    'A text of -, or none, is read from standard input.',
   async run({ session, text, steer, followUp, wait, json }: Args, cli) {
     if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
     const [named, said] = await readWords(session, text);
@@ -53,9 +55,9 @@ export const send: Subcommand = {
   },
 };
 
-/** Which session is meant and what is said. A text of `.` alone would say nothing: it is the session. */
+/** Which session is meant and what is said. One argument is the text, unless it can only be a session. */
 async function readWords(first: string | undefined, second: string | undefined): Promise<[session: string | undefined, text: string]> {
-  const [session, text] = second === undefined && first !== '.' ? [undefined, first] : [first, second];
+  const [session, text] = second === undefined && !/^(\.|ses_\w+)$/.test(first ?? '') ? [undefined, first] : [first, second];
   if (text !== undefined && text !== '-') return [session, text];
   if (text === undefined && process.stdin.isTTY) throw new WrongUsage('what should be sent? berth send [SESSION] "text"');
   return [session, await readStdin()];

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, statSync, watch } from 'node:fs';
+import { existsSync, mkdirSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -151,7 +151,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     const dir = dirname(paths.socket);
     let rebinding = false;
     async function check(): Promise<void> {
-      if (rebinding || stopping || existsSync(paths.socket)) return;
+      if (rebinding || stopping || listening.isWhole()) return;
       rebinding = true;
       try {
         log.warn('the sockets are gone; making them again');
@@ -167,9 +167,8 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
       rebinding = false;
     }
     function start(): { close(): void } {
-      const inode = statSync(dir).ino;
       const watching = watch(dir, () => void check());
-      watching.on('error', (error) => log.warn({ err: error, inode }, 'the socket directory is not watched any more'));
+      watching.on('error', (error) => log.warn({ err: error }, 'the socket directory is not watched any more'));
       return watching;
     }
     let current = start();

@@ -74,7 +74,7 @@ export function createEventServer({ engine, clients, logId, now }: Deps) {
   }
 
   function cursorProblem(after: number | undefined, givenLogId: string | undefined): Refusal | undefined {
-    const details = { seq: log.head(), log_id: logId };
+    const details = { seq: log.head(), floor: log.floor(), log_id: logId };
     if (givenLogId !== undefined && givenLogId !== logId)
       return refusal('cursor_expired', 'the cursor is of another store; attach again', details);
     if (after === undefined) return undefined;

@@ -1,6 +1,6 @@
-import { chmodSync, lstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 
 /** The sockets cannot be where they were asked to be; the message says why and what to do. */
@@ -9,7 +9,9 @@ export class SocketRefused extends Error {
 }
 
 export interface Listening {
-  /** Stops taking connections and removes the sockets, unless another daemon has put its own there. */
+  /** Both sockets are still where they were put. */
+  isWhole(): boolean;
+  /** Stops taking connections and removes the sockets, unless others have been put in their place. */
   close(): void;
 }
 
@@ -57,7 +59,7 @@ export async function listen(socketPath: string, doors: Doors): Promise<Listenin
   const paths = [socketPath, eventsPathOf(socketPath)] as const;
   for (const path of paths) await removeStale(path);
   const servers = [await bind(paths[0], guarded(doors.commands)), await bind(paths[1], guarded(doors.events))];
-  const inodes = paths.map((path) => statSync(path).ino);
+  const inodes = paths.map((path) => lstatSync(path).ino);
 
   /** The modes keep others out. Should someone have loosened them, they are set right and this visitor is sent away. */
   function guarded(accept: (socket: Socket) => void): (socket: Socket) => void {
@@ -68,20 +70,31 @@ export async function listen(socketPath: string, doors: Doors): Promise<Listenin
     };
   }
 
+  const isOurs = (path: string, index: number): boolean => look(path)?.ino === inodes[index];
   return {
+    isWhole: () => paths.every(isOurs),
     close() {
       for (const server of servers) server.close();
-      for (const [index, path] of paths.entries()) {
-        if (statSync(path, { throwIfNoEntry: false })?.ino === inodes[index]) rmSync(path, { force: true });
-      }
+      for (const path of paths.filter(isOurs)) rmSync(path, { force: true });
     },
   };
 }
 
+/** Undefined when nothing is there, or what should be a directory on the way is something else. */
+function look(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
+}
+
 function isOursAlone(dir: string, paths: readonly string[]): boolean {
-  const dirMode = statSync(dir, { throwIfNoEntry: false })?.mode ?? 0;
+  const dirMode = look(dir)?.mode ?? 0;
   if ((dirMode & 0o077) === 0) return true;
-  const open = paths.filter((path) => ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o077) !== 0);
+  const open = paths.filter((path) => ((look(path)?.mode ?? 0) & 0o077) !== 0);
   chmodSync(dir, 0o700);
   for (const path of open) chmodSync(path, 0o600);
   return open.length === 0;
@@ -89,7 +102,7 @@ function isOursAlone(dir: string, paths: readonly string[]): boolean {
 
 /** A socket file that nobody listens on is what a killed daemon leaves. One that answers is another daemon's. */
 async function removeStale(path: string): Promise<void> {
-  const found = lstatSync(path, { throwIfNoEntry: false });
+  const found = look(path);
   if (!found) return;
   if (!found.isSocket()) throw new SocketRefused(`${path} is in the way: it is not a socket; move it or choose another --socket`);
   if (await answers(path)) {
@@ -109,13 +122,19 @@ function answers(path: string): Promise<boolean> {
   });
 }
 
+/**
+ * Binds under a name of its own and then moves the socket to its place: it appears there ready, and closing the server, which
+ * removes the file that was bound, cannot take away what somebody else has put there since.
+ */
 function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
   return new Promise((resolve, reject) => {
+    const bound = join(dirname(path), `.${process.pid}`);
     const server = createServer({ allowHalfOpen: true }, accept);
     server.maxConnections = limits.connectionsMax;
     server.once('error', (error) => reject(new SocketRefused(`cannot listen on ${path}: ${error.message}`, { cause: error })));
-    server.listen(path, () => {
-      chmodSync(path, 0o600);
+    server.listen(bound, () => {
+      chmodSync(bound, 0o600);
+      renameSync(bound, path);
       resolve(server);
     });
   });

@@ -8,7 +8,8 @@ export function createAskingHandlers({ engine }: ServerDeps): Pick<Handlers, 'ui
   return {
     ui_response({ request_id, result, error, cancelled }, client) {
       const sessionId = store.requests.sessionOf(request_id);
-      if (sessionId === undefined) return rejected('already_resolved', `there is no open request ${request_id}`);
+      if (sessionId === undefined || !store.sessions.exists(sessionId))
+        return rejected('already_resolved', `there is no open request ${request_id}`);
       const by = client.saidHello ? `${client.name} (${client.id})` : client.id;
       const outcome = commit.decide(sessionId, (state) =>
         answerRequest(state, request_id, { by, result, error: error ?? null, cancelled }),
