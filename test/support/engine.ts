@@ -137,9 +137,7 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
     crash: (again = {}) => createTestEngine({ ...setup, ...again, from: dbPath }),
     async [Symbol.asyncDispose]() {
       await engine.stop();
-      // Wakes are handled in the next turn; what was deleted is swept in batches, one a turn.
-      do for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
-      while (store.sessions.deleted().length > 0);
+      engine.close();
       store.db.close();
       rmSync(root, { recursive: true, force: true });
     },

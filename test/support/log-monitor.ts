@@ -5,6 +5,8 @@ export type LoggedEvent = DurableEvent;
 
 interface WatchedCall {
   first: boolean;
+  /** Read-only calls that stand side by side count as one. */
+  group: number;
   state: 'open' | 'started' | 'ended';
   /** A person decided about it. */
   answered: boolean;
@@ -19,7 +21,7 @@ interface WatchedTurn {
   calls: Map<string, WatchedCall>;
   /** A steer waited when a call ended: what has not begun must not begin. */
   mustSkip: boolean;
-  /** Calls that were skipped while no steer waited, or before the first had its chance: only a settlement may do that. */
+  /** Calls that were skipped while no steer waited, or as the first of their response: only a settlement may do that. */
   oddSkips: string[];
 }
 
@@ -71,7 +73,7 @@ export class BrokenPromise extends Error {
  * Reads a log as protocol-v1 promises it and throws at the first event that breaks the promise. It shares no code with the
  * daemon: the queue rules are written here a second time.
  */
-export function createLogMonitor() {
+export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?: string[] } = {}) {
   const sessions = new Map<string, WatchedSession>();
   const inputs = new Map<string, WatchedInput>();
   const runs = new Map<string, RunOutcome | undefined>();
@@ -314,13 +316,20 @@ export function createLogMonitor() {
     }
     if (role === 'tool_result') {
       run.result = undefined;
-      if (!run.aborting && steerWaits(session)) run.turn.mustSkip = true;
+      const ended = run.turn.calls.get(message?.tool_call_id ?? '');
+      const groupEnded = [...run.turn.calls.values()].every(({ group, state }) => group !== ended?.group || state === 'ended');
+      if (!run.aborting && groupEnded && steerWaits(session)) run.turn.mustSkip = true;
     }
     if (role === 'assistant') {
       if (message) run.turn.responded = true;
       const calls = (message?.content ?? []).filter((block) => block.type === 'tool_call');
       need(new Set(calls.map(({ id }) => id)).size === calls.length, 'calls of a message have ids of their own');
-      run.turn.calls = new Map(calls.map(({ id }, index) => [id, { first: index === 0, state: 'open', answered: false }]));
+      const isReadOnly = (index: number): boolean => readOnlyTools.includes(calls[index]?.name ?? '');
+      let group = 0;
+      for (const [index, { id }] of calls.entries()) {
+        if (index > 0 && !(isReadOnly(index) && isReadOnly(index - 1))) group++;
+        run.turn.calls.set(id, { first: index === 0, group, state: 'open', answered: false });
+      }
     }
   }
 
@@ -342,8 +351,8 @@ export function createLogMonitor() {
     if (run.onlyToSkip !== undefined) {
       need(run.onlyToSkip === tool_call_id && skipped, `the call ${run.onlyToSkip} began although a steer waited or the run was aborted`);
       run.onlyToSkip = undefined;
-    } else if (skipped && !call.answered) run.turn.oddSkips.push(tool_call_id);
-    if (skipped && call.first && !call.answered && !run.aborting) run.turn.oddSkips.push(tool_call_id);
+    }
+    if (skipped && !call.answered && (call.first || !steerWaits(session))) run.turn.oddSkips.push(tool_call_id);
     call.state = 'ended';
     run.result = { messageId: message_id };
   }
@@ -450,7 +459,13 @@ export function createLogMonitor() {
         need(request?.open === true, `${event.payload.request_id} is resolved once`);
         request.open = false;
         const call = run?.turn?.calls.get(request.callId);
-        if (call && event.payload.by !== 'steer') call.answered = true;
+        if (event.payload.by === 'steer') {
+          need(
+            run?.turn !== undefined && call?.state === 'open' && steerWaits(session),
+            'a steer resolves the approval of a call that waits',
+          );
+          run.turn.mustSkip = true;
+        } else if (call) call.answered = true;
         return;
       }
       case 'usage_update':
@@ -480,6 +495,16 @@ export function createLogMonitor() {
       const session = sessionOf(event.payload.session_id);
       need(!session.deleted, 'nothing is said of a session after it was deleted');
       apply(session, event);
+    },
+    /** The deletion of a session of which the last events are gone: it stands for all of them. */
+    feedDeletion(event: LoggedEvent & { type: 'session_update' }): void {
+      const session = sessionOf(event.payload.session_id);
+      if (session.run) runs.set(session.run.id, 'aborted');
+      for (const request of requests.values()) if (request.sessionId === session.id) request.open = false;
+      session.run = undefined;
+      session.boundary = undefined;
+      session.mustStart = undefined;
+      this.feed(event);
     },
     /** What may never be seen from outside: a commit that stops halfway through what belongs together. */
     checkWhole(sessionId: string): void {

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { TestDaemon } from './daemon.js';
 import type { RawClient, RawLine } from './raw-client.js';
@@ -81,4 +83,41 @@ export async function expectAlive(daemon: TestDaemon): Promise<void> {
   const client = await daemon.raw();
   expect((await client.call('ping')).payload).toEqual({ message: 'pong' });
   client.close();
+}
+
+/** What the daemon logged as an error or worse. */
+export function complaints(daemon: TestDaemon): string[] {
+  const lines = readFileSync(join(daemon.paths.stateDir, 'berth.log'), 'utf8').split('\n');
+  return lines.filter((line) => line !== '' && (JSON.parse(line) as { level: number }).level >= 50);
+}
+
+/** Looks again and again until what must become true is true. */
+export async function eventually(check: () => unknown, withinMs = 10_000): Promise<void> {
+  const until = performance.now() + withinMs;
+  for (;;) {
+    try {
+      await check();
+      return;
+    } catch (error) {
+      if (performance.now() > until) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+}
+
+/** Measures what a connection is sent: the bytes of the longest line so far. */
+export function measureLines(client: RawClient): () => number {
+  let longest = 0;
+  let bytes = 0;
+  client.socket.on('data', (chunk: Buffer) => {
+    let from = 0;
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+      longest = Math.max(longest, bytes + at - from);
+      bytes = 0;
+      from = at + 1;
+    }
+    bytes += chunk.length - from;
+    longest = Math.max(longest, bytes);
+  });
+  return () => longest;
 }

@@ -1,0 +1,161 @@
+import { expect, test, vi } from 'vitest';
+import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { runCommand, runJson, runOk, startCommand } from './run-cli.js';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+async function newSession(daemon: TestDaemon, title: string): Promise<string> {
+  return (await runOk(daemon, ['new', '--title', title])).trim();
+}
+
+/** The line of an answer that begins with `word1`. */
+function words(printed: string): string {
+  return printed.split('\n').findLast((line) => line.startsWith('word1 ')) ?? '';
+}
+
+test('two who watch and one who waits agree on every character', async () => {
+  await using daemon = await startDaemon({ wps: 2_000 });
+  const session = await newSession(daemon, 'watched');
+  await using first = startCommand(daemon, ['attach', session, '--plain']);
+  await first.until((text) => text.includes('watched'));
+  await using script = startCommand(daemon, ['send', session, 'stream 3000 words', '--wait']);
+  await script.until((text) => text.includes('word100 '));
+  // Comes in the middle.
+  await using second = startCommand(daemon, ['attach', session, '--plain']);
+  const { code, stdout } = await script.finished();
+  await first.until((text) => text.includes('[run] completed'));
+  await second.until((text) => text.includes('[run] completed'));
+  const [, answer] = await runJson(daemon, ['log', session]);
+  expect(code).toBe(0);
+  expect(answer.text.split(' ')).toHaveLength(3000);
+  expect(stdout === `${answer.text}\n`).toBe(true);
+  expect(words(first.stdout()) === answer.text).toBe(true);
+  expect(words(second.stdout()) === answer.text).toBe(true);
+});
+
+test('what came after a cursor is printed, and then what comes', async () => {
+  await using daemon = await startDaemon();
+  const session = await newSession(daemon, 'since');
+  await runOk(daemon, ['send', session, 'say before', '--wait']);
+  const [{ seq }] = await runJson(daemon, ['state', session]);
+  await runOk(daemon, ['send', session, 'call 1 tool', '--wait']);
+  await using watch = startCommand(daemon, ['attach', session, '--since', String(seq)]);
+  await watch.until((text) => text.includes('[run] completed'));
+  await runOk(daemon, ['send', session, 'say after']);
+  const seen = await watch.until((text) => text.includes('after\n[run] completed'));
+  expect(seen).toMatch(
+    /^since \(\w+\) in .*offline\/guide\n\n> call 1 tool\n\[tool\] .*\n {2}\d{4}-.*\n\[tool\] clock done.*\nclock said: .*\n\[run\] completed\n\n> say after\nafter\n\[run\] completed\n$/,
+  );
+  const all = await runCommand(daemon, ['attach', session, '--since', '0']);
+  expect(all).toMatchObject({ code: 0, stdout: expect.stringMatching(/say before\nbefore\n\[run\] completed\n\n> call 1 tool/) });
+  expect(await runCommand(daemon, ['attach', session, '--since', '999999'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the log ends at'),
+  });
+  expect(await runCommand(daemon, ['attach', session, '--since', '-1'])).toMatchObject({ code: 64 });
+  const events = await runJson(daemon, ['attach', session, '--since', String(seq)]);
+  expect(events.filter(({ seq: at }) => at !== undefined).every(({ seq: at }) => at > seq)).toBe(true);
+  expect(events.map(({ type }) => type)).toContain('tool_execution_end');
+});
+
+test('lines that are piped in are sent, and it stays until they have run', async () => {
+  await using daemon = await startDaemon({ wps: 500 });
+  const session = await newSession(daemon, 'piped');
+  const { code, stdout, stderr } = await runCommand(daemon, ['attach', session], {
+    input: 'stream 200 words\n/follow say last\n/nonsense\n//literal\n',
+  });
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('[not done] there is no /nonsense');
+  expect(stdout).toContain('> /literal');
+  expect(stdout).toContain('[queue] follow-up waits: say last');
+  expect(stdout).toMatch(/word200\n[^]*> say last\n[^]*last\n\[run\] completed\n$/);
+  // With nothing to send it stays while something runs, and no longer.
+  await runOk(daemon, ['send', session, 'stream 200 words']);
+  expect((await runCommand(daemon, ['attach', session])).stdout).toMatch(/word200\n\[run\] completed\n$/);
+  expect(await runCommand(daemon, ['attach', session])).toMatchObject({ code: 0 });
+});
+
+test('questions are answered by the lines that follow them', async () => {
+  await using daemon = await startDaemon();
+  const session = await newSession(daemon, 'asking');
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type('ask me\n');
+  await watch.until((text) => text.includes('Which way shall we sail?\n  1) north'));
+  watch.type('7\n');
+  await watch.until((text) => text.includes('[not done] type a number from 1 to 3'));
+  watch.type('2\n');
+  await watch.until((text) => text.includes('Cast off now?\n  The tide is right.\n  type y or n'));
+  watch.type('y\n');
+  await watch.until((text) => text.includes('What is the ship called?\n'));
+  watch.type('/skip\n');
+  await watch.until((text) => text.includes('(left empty: Day 1: )'));
+  watch.type('\n');
+  const seen = await watch.until((text) => text.includes('[run] completed'));
+  expect(seen).toMatch(/answered: south\n[^]*answered: yes\n[^]*\[question\] cancelled\n[^]*answered: Day 1:\n/);
+  watch.type('echo this with approval\n');
+  await watch.until((text) => text.includes('or deny and a reason'));
+  await runOk(daemon, ['answer', '1', 'deny', '--reason', 'not today']);
+  await watch.until((text) => /answered: deny, because not today by berth \(cli_\w+\)/.test(text));
+});
+
+test('an interrupt detaches, says how to come back, and the run goes on', async () => {
+  await using daemon = await startDaemon({ wps: 300 });
+  const session = await newSession(daemon, 'left');
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type('stream 400 words\n');
+  await watch.until((text) => text.includes('word20 '));
+  watch.child.kill('SIGINT');
+  const { code, stdout } = await watch.finished();
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    new RegExp(`\n\\[detached\\] The run goes on\\. berth attach ${session.slice(4, 14)} comes back; with --since \\d+, from here\\.\n$`),
+  );
+  const since = /--since (\d+)/.exec(stdout)?.[1] ?? '';
+  const back = await runCommand(daemon, ['attach', session, '--since', since]);
+  expect(back.stdout).toMatch(/\nword1 [^]*word400\n\[run\] completed\n$/);
+  const [, answer] = await runJson(daemon, ['log', session]);
+  expect(words(back.stdout)).toBe(answer.text);
+});
+
+test('a view outlives the daemon, and prints nothing twice', async () => {
+  await using daemon = await startDaemon({ wps: 300 });
+  const session = await newSession(daemon, 'survivor');
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type('stream 5000 words\n');
+  await watch.until((text) => text.includes('word200 '));
+  await daemon.kill9();
+  await watch.until((text) => text.includes('[daemon] lost connection…'));
+  watch.type('say still here\n');
+  await watch.until((text) => text.includes('[daemon] is away'));
+  await daemon.start();
+  const seen = await watch.until((text) => text.includes('still here\n[run] completed'));
+  expect(seen).toContain('[daemon] back\n');
+  expect(seen).toContain('[run] interrupted: the daemon stopped in the middle');
+  expect(seen.match(/\bword1 /g)).toHaveLength(1);
+  expect(seen.match(/\bword150 /g)).toHaveLength(1);
+});
+
+test('what tools, queues and people do is told in lines', async () => {
+  await using daemon = await startDaemon({ wps: 1_000 });
+  const session = await newSession(daemon, 'told');
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type('echo a b c for 1 second\n');
+  await watch.until((text) => text.includes('[tool] Echo a b c over 1 s\n  a'));
+  await runOk(daemon, ['send', session, '--follow-up', 'think about boats']);
+  await watch.until((text) => text.includes('[queue] follow-up waits: think about boats'));
+  await runOk(daemon, ['rename', session, 'a', 'new', 'name']);
+  const seen = await watch.until((text) => text.includes('[run] completed'));
+  expect(seen).toMatch(/\[tool\] echo done in 1\.\d s\n/);
+  expect(seen).toContain('[session] is now called a new name\n');
+  expect(seen).toMatch(/> think about boats\nI was asked to think.*\nI have thought about boats/);
+  watch.type('fail\n');
+  await watch.until((text) =>
+    /\[run\] failed: the offline guide was asked to fail \(overloaded.*\); berth resume \w+ tries again\n/.test(text),
+  );
+  watch.type('stream 90000 words\n');
+  await watch.until((text) => text.includes('word100 '));
+  watch.type('/abort\n');
+  await watch.until((text) => /\[run\] stopping\n[^]*\[run\] stopped/.test(text));
+  await runOk(daemon, ['rm', session, '--yes']);
+  expect(await watch.finished()).toMatchObject({ code: 0, stdout: expect.stringContaining('[session] deleted\n') });
+});

@@ -1,0 +1,127 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { connect } from '../../src/client/index.js';
+import { startDaemon } from '../support/daemon.js';
+import { countStarts, isAlive, makeHome, runCommand, runJson, runOk, startCommand } from './run-cli.js';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+test('berth in a pipe starts a daemon, shows the guide, says where things are, and ends well', async () => {
+  await using home = makeHome();
+  const { code, stdout, stderr } = await runCommand(home, []);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('I am the offline guide');
+  for (const path of [home.paths.socket, home.paths.stateDir, home.paths.configDir, join(home.paths.stateDir, 'berth.log')]) {
+    expect(stdout).toContain(path);
+  }
+  const [status] = await runJson(home, ['daemon', 'status']);
+  expect(status).toMatchObject({ running: true, socket: home.paths.socket, sessions: 1 });
+  // Again: the same daemon, the same session.
+  expect((await runCommand(home, [])).code).toBe(0);
+  expect(await runJson(home, ['daemon', 'status'])).toMatchObject([{ pid: status.pid, sessions: 1 }]);
+});
+
+test('without a daemon, what needs a running one says 69 and how to start it', async () => {
+  await using home = makeHome();
+  for (const args of [['abort'], ['answer'], ['daemon', 'status'], ['daemon', 'stop']]) {
+    const { code, stdout, stderr } = await runCommand(home, args);
+    expect({ args, code, stdout }).toEqual({ args, code: 69, stdout: '' });
+    expect(stderr).toContain('berth daemon start');
+  }
+  const none = await runCommand(home, ['daemon', 'status', '--json']);
+  expect(none.code).toBe(69);
+  expect(JSON.parse(none.stdout)).toEqual({ running: false, socket: home.paths.socket });
+});
+
+test('twenty commands at once start one daemon, and all are answered', async () => {
+  await using home = makeHome();
+  const ended = await Promise.all(Array.from({ length: 20 }, () => runCommand(home, ['ls'])));
+  expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array.from({ length: 20 }, () => ({ code: 0, stderr: '' })));
+  expect(countStarts(home)).toBe(1);
+});
+
+test('the daemon is started once, told of, and stopped until it is gone', async () => {
+  await using home = makeHome();
+  expect(await runOk(home, ['daemon', 'start'])).toMatch(/^started \(pid \d+/);
+  expect(await runOk(home, ['daemon', 'start'])).toMatch(/^already running \(pid \d+/);
+  const [{ pid }] = await runJson(home, ['daemon', 'status']);
+  expect(await runOk(home, ['daemon', 'status'])).toMatch(new RegExp(`^running +version .*pid ${pid}`));
+  for (let round = 0; round < 3; round++) {
+    const [stopped] = await runJson(home, ['daemon', 'stop']);
+    expect(isAlive(stopped.pid)).toBe(false);
+    await runOk(home, ['daemon', 'start']);
+  }
+  expect(countStarts(home)).toBe(4);
+});
+
+test('a stop tells what became of the runs, and they can be resumed', async () => {
+  await using home = makeHome({ BERTH_OFFLINE_WPS: '20' });
+  const working = (await runOk(home, ['new', '--title', 'working'])).trim();
+  const asking = (await runOk(home, ['new', '--title', 'asking'])).trim();
+  await runOk(home, ['send', working, 'stream 5000 words']);
+  await runOk(home, ['send', asking, 'ask me']);
+  await using watch = startCommand(home, ['attach', asking]);
+  await watch.until((text) => text.includes('Which way'));
+  const stopped = await runOk(home, ['daemon', 'stop']);
+  expect(stopped).toMatch(/the run of \w+ \(working\) was interrupted; berth resume \w+ goes on/);
+  expect(stopped).toMatch(/\w+ \(asking\) waits for your answer/);
+  // Whoever was attached waits for the daemon, and does not bring it back against the will of who stopped it.
+  await watch.until((text) => text.includes('lost connection'));
+  expect(await runCommand(home, ['daemon', 'status'])).toMatchObject({ code: 69 });
+  expect(await runOk(home, ['resume', working])).toMatch(/^run_\w+ goes on/);
+  await watch.until((text) => text.includes('[daemon] back'));
+  expect(await runJson(home, ['answer'])).toMatchObject([{ session_id: asking }]);
+});
+
+test('a drained daemon stops after its last run', async () => {
+  await using home = makeHome({ BERTH_OFFLINE_WPS: '200' });
+  await using wait = startCommand(home, ['send', 'stream 300 words', '--wait']);
+  await wait.until((text) => text.includes('word3'));
+  expect(await runJson(home, ['daemon', 'stop', '--drain'])).toMatchObject([{ stopped: true, runs: [] }]);
+  const { code, stdout } = await wait.finished();
+  expect({ code, last: stdout.trim().split(' ').at(-1) }).toEqual({ code: 0, last: 'word300' });
+});
+
+test('the daemon runs in the foreground, in the directory it is told', async () => {
+  await using home = makeHome();
+  const elsewhere = join(home.root, 'elsewhere');
+  mkdirSync(elsewhere);
+  expect(await runCommand(home, ['daemon', 'run', '--workdir', 'nowhere'])).toMatchObject({ code: 64 });
+  for (const [args, env, cwd] of [
+    [['--workdir', '../elsewhere'], {}, elsewhere],
+    [[], {}, home.workdir],
+    [[], { INVOCATION_ID: '1' }, join(home.root, 'home')],
+  ] as const) {
+    await using daemon = startCommand(home, ['daemon', 'run', ...args], { env });
+    expect(await daemon.until((text) => text.endsWith('\n'))).toContain(home.paths.socket);
+    const second = await runCommand(home, ['daemon', 'run'], { env: { BERTH_SOCKET: join(home.root, 's', 'other.sock') } });
+    expect(second).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('already runs') });
+    const berth = await connect({ paths: home.paths });
+    const made = await berth.call('new_session', {});
+    const state = await berth.call('get_state', { session_id: made.ok ? made.payload.session_id : '' });
+    berth.close();
+    expect(state).toMatchObject({ payload: { cwd } });
+    daemon.child.kill('SIGTERM');
+    expect(await daemon.finished()).toMatchObject({ code: 0, signal: null });
+  }
+});
+
+test('a daemon that cannot start says why to whoever wanted it', async () => {
+  await using home = makeHome();
+  writeFileSync(join(home.paths.configDir, 'config.json'), '{"model": 5}');
+  for (const args of [[], ['ls'], ['daemon', 'start'], ['send', 'x']]) {
+    expect(await runCommand(home, args)).toMatchObject({ code: 69, stdout: '', stderr: expect.stringContaining('config.json: model') });
+  }
+});
+
+test('a daemon that goes away in the middle is an error of its own', async () => {
+  await using daemon = await startDaemon({ wps: 20 });
+  await using wait = startCommand(daemon, ['send', 'stream 5000 words', '--wait']);
+  await wait.until((text) => text.includes('word5'));
+  await daemon.kill9();
+  await daemon.start();
+  const { code, stderr } = await wait.finished();
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/lost connection…\nberth: back\nberth: the run was interrupted; berth resume \w+ goes on/);
+});

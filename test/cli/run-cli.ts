@@ -1,0 +1,158 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Paths } from '../../src/client/paths.js';
+import { cleanEnv, makeRoot, pathsIn, program } from '../support/daemon.js';
+
+/** Where a command is run: a daemon of a test, or a home in which none runs yet. */
+export interface Place {
+  readonly root: string;
+  readonly paths: Paths;
+  readonly workdir: string;
+  readonly env: Record<string, string>;
+}
+
+export interface Finished {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+}
+
+export interface RunningCommand extends AsyncDisposable {
+  readonly child: ChildProcess;
+  stdout(): string;
+  /** Resolves once what was printed so far fits. */
+  until(fits: (stdout: string) => boolean): Promise<string>;
+  type(text: string): void;
+  endInput(): void;
+  finished(): Promise<Finished>;
+}
+
+export interface Setup {
+  /** What it reads; nothing unless told. */
+  input?: string;
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/** Starts `berth …` with pipes on all sides. Its input stays open. */
+export function startCommand(place: Place, args: string[], { cwd, env = {} }: Setup = {}): RunningCommand {
+  const child = spawn(process.execPath, [program, ...args], { cwd: cwd ?? place.workdir, env: { ...place.env, ...env } });
+  let stdout = '';
+  let stderr = '';
+  let wake: (() => void)[] = [];
+  const wakeAll = (): void => wake.splice(0).forEach((resolve) => resolve());
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    wakeAll();
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stdin.on('error', () => undefined);
+  const finished = new Promise<Finished>((resolve) =>
+    child.on('close', (code, signal) => {
+      resolve({ code, signal, stdout, stderr });
+      wakeAll();
+    }),
+  );
+  return {
+    child,
+    stdout: () => stdout,
+    async until(fits) {
+      while (!fits(stdout)) {
+        if (child.exitCode !== null || child.signalCode !== null)
+          throw new Error(`berth ${args.join(' ')} ended early: ${stdout}${stderr}`);
+        await new Promise<void>((resolve) => wake.push(resolve));
+      }
+      return stdout;
+    },
+    type: (text) => void child.stdin.write(text),
+    endInput: () => void child.stdin.end(),
+    finished: () => finished,
+    async [Symbol.asyncDispose]() {
+      child.kill('SIGKILL');
+      await finished;
+      wake = [];
+    },
+  };
+}
+
+/** Runs `berth …` to its end. */
+export async function runCommand(place: Place, args: string[], setup: Setup = {}): Promise<Finished> {
+  const command = startCommand(place, args, setup);
+  command.type(setup.input ?? '');
+  command.endInput();
+  return command.finished();
+}
+
+/** Runs a command that must end with 0; what it printed. */
+export async function runOk(place: Place, args: string[], setup: Setup = {}): Promise<string> {
+  const { code, stdout, stderr } = await runCommand(place, args, setup);
+  if (code !== 0) throw new Error(`berth ${args.join(' ')} ended with ${code}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+/** What a command with `--json` said, line by line. */
+export async function runJson(place: Place, args: string[], setup: Setup = {}): Promise<any[]> {
+  const lines = (await runOk(place, [...args, '--json'], setup)).split('\n').filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** Directories of a person who never started a daemon. One that the commands started is stopped at the end. */
+export function makeHome(env: Record<string, string> = {}): Place & AsyncDisposable {
+  const root = makeRoot();
+  const paths = pathsIn(root);
+  const workdir = join(root, 'work');
+  for (const dir of [paths.configDir, workdir, join(root, 'home')]) mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const place: Place = {
+    root,
+    paths,
+    workdir,
+    env: cleanEnv(root, {
+      BERTH_SOCKET: paths.socket,
+      BERTH_STATE_DIR: paths.stateDir,
+      BERTH_CONFIG_DIR: paths.configDir,
+      BERTH_OFFLINE_WPS: '0',
+      ...env,
+    }),
+  };
+  return {
+    ...place,
+    async [Symbol.asyncDispose]() {
+      await runCommand(place, ['daemon', 'stop']);
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** How often a daemon became ready on these directories. */
+export function countStarts({ paths }: Place): number {
+  return readFileSync(join(paths.stateDir, 'berth.log'), 'utf8')
+    .split('\n')
+    .filter((line) => line.includes('"msg":"ready"')).length;
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
+const pollMs = 20;
+const deadlineMs = 20_000;
+
+/** Looks again and again until it likes what it sees; for things that tell nobody when they change. */
+export async function poll<T>(look: () => Promise<T> | T, likes: (seen: T) => boolean): Promise<T> {
+  const deadline = performance.now() + deadlineMs;
+  for (;;) {
+    const seen = await look();
+    if (likes(seen)) return seen;
+    if (performance.now() > deadline) throw new Error(`waited in vain; last seen: ${String(seen)}`);
+    await delay(pollMs);
+  }
+}

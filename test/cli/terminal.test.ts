@@ -1,0 +1,136 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { describe, expect, test, vi } from 'vitest';
+import { missing } from '../needs.js';
+import { program, startDaemon } from '../support/daemon.js';
+import { makeHome, poll, runJson, runOk, type Place } from './run-cli.js';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+interface Screen extends AsyncDisposable {
+  /** Types as a person does. */
+  type(...keys: string[]): Promise<void>;
+  paste(text: string): Promise<void>;
+  /** What is on it, lines joined that were only wrapped. */
+  text(): Promise<string>;
+  until(fits: (text: string) => boolean): Promise<string>;
+  /** Closes the terminal under the program. */
+  kill(): Promise<void>;
+}
+
+/** Runs `berth …` in a terminal of its own. */
+async function openScreen(place: Place, args: string[], env: Record<string, string> = {}): Promise<Screen> {
+  const own = { ...place.env, ...env, TMUX: '', TMUX_TMPDIR: place.root };
+  const run = promisify(execFile);
+  const tmux = async (...words: string[]): Promise<string> =>
+    (await run('tmux', ['-u', '-L', 'berth-test', '-f', '/dev/null', ...words], { env: own, cwd: place.workdir })).stdout;
+  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
+  const pane = (await tmux('new-session', '-d', '-P', '-F', '#{pane_id}', '-x', '100', '-y', '40', `${command}; exec sleep 1000`)).trim();
+  const screen: Screen = {
+    async type(...keys) {
+      await tmux('send-keys', '-t', pane, ...keys);
+    },
+    async paste(text) {
+      await tmux('set-buffer', text);
+      await tmux('paste-buffer', '-p', '-t', pane);
+    },
+    text: () => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', pane),
+    until: (fits) => poll(screen.text, fits),
+    async kill() {
+      await tmux('kill-pane', '-t', pane);
+    },
+    async [Symbol.asyncDispose]() {
+      await tmux('kill-server').catch(() => undefined);
+    },
+  };
+  return screen;
+}
+
+function answerOn(text: string): string {
+  return text.split('\n').findLast((line) => line.startsWith('word1 ')) ?? '';
+}
+
+describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
+  test('berth alone opens a view, and a typed line is answered', async () => {
+    await using home = makeHome();
+    await using screen = await openScreen(home, []);
+    await screen.until((text) => /offline\/guide\nA line is sent when you press enter\.[^]*\n> *\n/.test(text));
+    await screen.type('say ahoy', 'Enter');
+    const text = await screen.until((seen) => seen.includes('[run] completed'));
+    // What was typed is there once: as what was sent.
+    expect(text.match(/> say ahoy/g)).toHaveLength(1);
+    expect(text).toMatch(/> say ahoy\nahoy\n\[run\] completed\n> *\n/);
+    await screen.type('/quit', 'Enter');
+    await screen.until((seen) => seen.includes('[detached]'));
+  });
+
+  test('a terminal that is closed in the middle of an answer takes nothing with it', async () => {
+    await using daemon = await startDaemon({ wps: 200 });
+    await using screen = await openScreen(daemon, ['attach', (await runOk(daemon, ['new'])).trim()]);
+    await screen.type('stream 300 words', 'Enter');
+    await screen.until((text) => text.includes('word20 '));
+    await screen.kill();
+    await using again = await openScreen(daemon, ['attach', '.']);
+    const text = await again.until((seen) => seen.includes('[run] completed'));
+    const [, answer] = await runJson(daemon, ['log', '.']);
+    expect(answer.text).toMatch(/ word300$/);
+    expect(answerOn(text)).toBe(answer.text);
+  });
+
+  test('ctrl-C detaches, and the run goes on', async () => {
+    await using daemon = await startDaemon({ wps: 200 });
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.type('stream 400 words', 'Enter');
+    await screen.until((text) => text.includes('word20 '));
+    await screen.type('C-c');
+    await screen.until((text) => /\n\[detached\] The run goes on\. berth attach \w+ comes back/.test(text));
+    await poll(
+      () => runJson(daemon, ['state', session]),
+      ([state]) => state.run_state === 'idle',
+    );
+    expect(await runJson(daemon, ['state', session])).toMatchObject([{ last_run: { outcome: 'completed' }, clients: [] }]);
+  });
+
+  test('what is typed and what arrives do not mix', async () => {
+    await using daemon = await startDaemon({ wps: 100 });
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.type('stream 200 words', 'Enter');
+    await screen.until((text) => text.includes('word10 '));
+    await screen.type('say half');
+    await screen.until((text) => text.endsWith('\n> say half\n') || /\n> say half *\n\s*$/.test(text));
+    await runOk(daemon, ['send', session, '--follow-up', 'say elsewhere']);
+    await screen.until((text) => /\[queue\] follow-up waits: say elsewhere\n> say half *\n\s*$/.test(text));
+    await screen.type(' a line', 'Enter');
+    const text = await screen.until((seen) => /> say elsewhere\nelsewhere\n\[run\] completed\n> *\n/.test(seen));
+    expect(text).toMatch(/word200\n\n> say half a line\nhalf a line\n\n> say elsewhere/);
+    const said = text.slice(text.indexOf('\nword1 '), text.indexOf('word200') + 7).replaceAll(/\n\[queue\][^\n]*/g, '');
+    expect(said.match(/word\d+/g)).toEqual(Array.from({ length: 200 }, (_, n) => `word${n + 1}`));
+    await screen.type('C-d');
+    await screen.until((seen) => seen.includes('[detached]'));
+  });
+
+  test('several lines that are pasted are one message', async () => {
+    await using daemon = await startDaemon();
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.until((text) => /\n> *\n/.test(text));
+    await screen.paste('say one\ntwo\nthree');
+    await screen.until((text) => text.includes('three'));
+    await screen.type('Enter');
+    const text = await screen.until((seen) => seen.includes('[run] completed'));
+    expect(text).toMatch(/\n> say one\n> two\n> three\none\ntwo\nthree\n\[run\] completed/);
+    expect((await runJson(daemon, ['log', session])).map((message) => message.text)).toEqual(['say one\ntwo\nthree', 'one\ntwo\nthree']);
+  });
+
+  test('a question is put, and answered where it is seen', async () => {
+    await using daemon = await startDaemon();
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.type('echo danger with approval', 'Enter');
+    await screen.until((text) => /\[question\] Echo this text\?\n {2}danger\n[^]*1\) Allow once\n {2}2\) Deny\n[^]*\n> *\n/.test(text));
+    await screen.type('1', 'Enter');
+    await screen.until((text) => /answered: allow_once\n[^]*echo said: danger\n\[run\] completed\n/.test(text));
+  });
+});

@@ -1,0 +1,137 @@
+import { describe, expect, test } from 'vitest';
+import { ConfigRefused, parseConfig, readConfig } from '../../src/daemon/config.js';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const parse = (text: string) => parseConfig(text, 'config.json');
+const defaults = parse('{}');
+
+function refused(text: string): string {
+  try {
+    parse(text);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigRefused);
+    return (error as Error).message;
+  }
+  throw new Error(`taken: ${text}`);
+}
+
+test('an empty object is a good config: every key has a default', () => {
+  expect(defaults).toMatchObject({
+    model: 'offline/guide',
+    thinking: 'off',
+    steeringMode: 'one-at-a-time',
+    followUpMode: 'one-at-a-time',
+    whenDetached: 'wait',
+  });
+});
+
+test('what is written counts', () => {
+  const config = parse(
+    '{"model":"offline/x","thinking":"high","steering_mode":"all","follow_up_mode":"all","permissions":{"when_detached":"deny"},"limits":{"runs_at_once":2}}',
+  );
+  expect(config).toMatchObject({
+    model: 'offline/x',
+    thinking: 'high',
+    steeringMode: 'all',
+    followUpMode: 'all',
+    whenDetached: 'deny',
+    runsAtOnce: 2,
+  });
+});
+
+describe('comments', () => {
+  test.each([
+    ['a line', '{ // why\n "thinking": "low" }'],
+    ['at the end', '{"thinking":"low"} // done'],
+    ['a block', '{ /* one\n two */ "thinking": /* in between */ "low" }'],
+    ['with quotes', '{ // a "quote\n "thinking": "low" /* and " another */ }'],
+    ['with a comment inside', '{ /* // */ "thinking": "low" // /* \n }'],
+    ['stars', '{ /** stars **/ "thinking": "low" }'],
+    ['before everything', '// first\n/* second */\n{"thinking":"low"}\n'],
+    ['with CRLF', '{ // why\r\n "thinking": "low"\r\n}\r\n'],
+  ])('%s is skipped', (_, text) => {
+    expect(parse(text)).toEqual({ ...defaults, thinking: 'low' });
+  });
+
+  test('slashes in strings are no comments', () => {
+    expect(parse('{"model":"offline/a//b"}').model).toBe('offline/a//b');
+    expect(parse('{"model":"offline/a/*b*/c"}').model).toBe('offline/a/*b*/c');
+    expect(parse('{"model":"offline/quote\\"//no"}').model).toBe('offline/quote"//no');
+    expect(parse('{"model":"offline/back\\\\"} // yes').model).toBe('offline/back\\');
+  });
+
+  test('one that never ends is an error, not a file without an end', () => {
+    expect(refused('{"thinking":"low"} /* never')).toContain('config.json');
+  });
+});
+
+describe('what is wrong is named', () => {
+  test.each([
+    ['{"modle":"offline/x"}', ['modle', 'did you mean model?']],
+    ['{"Model":"offline/x"}', ['Model', 'did you mean model?']],
+    ['{"steering-mode":"all"}', ['steering-mode', 'did you mean steering_mode?']],
+    ['{"permissions":{"when_detatched":"wait"}}', ['permissions.when_detatched', 'did you mean permissions.when_detached?']],
+    ['{"limits":{"runs_at_onec":3}}', ['limits.runs_at_onec', 'did you mean limits.runs_at_once?']],
+    ['{"completely_else":1}', ['completely_else', 'model']],
+    ['{"limits":{"zzz":3}}', ['limits.zzz', 'runs_at_once']],
+    ['{"thinking":"hard"}', ['thinking', 'high']],
+    ['{"steering_mode":5}', ['steering_mode']],
+    ['{"model":"guide"}', ['model', 'provider/model']],
+    ['{"limits":{"runs_at_once":0}}', ['limits.runs_at_once']],
+    ['{"limits":{"runs_at_once":1.5}}', ['limits.runs_at_once']],
+    ['{"limits":[]}', ['limits']],
+    ['{"permissions":null}', ['permissions']],
+    ['[]', ['the file']],
+    ['null', ['the file']],
+    ['"x"', ['the file']],
+  ])('%s', (text, words) => {
+    for (const word of words) expect(refused(text)).toContain(word);
+    expect(refused(text)).toContain('config.json');
+  });
+
+  test('several mistakes are all named', () => {
+    const message = refused('{"modle":"a/b","thinking":"hard","limits":{"x":1}}');
+    for (const word of ['modle', 'thinking', 'limits.x']) expect(message).toContain(word);
+  });
+
+  test.each(['', ' ', '{', '{"model":}', "{'model':'a/b'}", '{"model":"a/b"', 'model: a/b'])(
+    '%j is not JSON, and the message says where',
+    (text) => {
+      expect(refused(text)).toContain('config.json is not JSON');
+    },
+  );
+
+  test('places in messages are those of the file, comments and all', () => {
+    const text = '{\n  /* two\n     lines */ "model": oops\n}';
+    const message = refused(text);
+    const position = /position (\d+)/.exec(message)?.[1];
+    if (position !== undefined) expect(text.slice(Number(position))).toMatch(/^o/);
+  });
+
+  test('hostile keys are wrong keys like any other', () => {
+    for (const key of ['constructor', 'toString', 'hasOwnProperty']) expect(refused(`{"${key}":{}}`)).toContain(key);
+    parse('{"model":"offline/x"}');
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+});
+
+describe('the file', () => {
+  test('that is not there is an empty one', () => {
+    expect(readConfig('/nowhere/at/all')).toEqual(defaults);
+  });
+
+  test('that cannot be read is refused, not skipped', () => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-config-'));
+    try {
+      mkdirSync(join(dir, 'config.json'));
+      expect(() => readConfig(dir)).toThrow(ConfigRefused);
+      rmSync(join(dir, 'config.json'), { recursive: true });
+      writeFileSync(join(dir, 'config.json'), '{"thinking":"low"} // yes');
+      expect(readConfig(dir)).toEqual({ ...defaults, thinking: 'low' });
+    } finally {
+      rmSync(dir, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest';
+import { openTalk, type Talk } from '../support/talk.js';
+import { shareDaemon } from '../support/shared-daemon.js';
+
+const full = process.env.BERTH_FAULTS === 'full';
+const daemon = shareDaemon({ wps: 1_000 });
+
+/** Waits without giving the clock a chance to round. */
+async function pause(us: number): Promise<void> {
+  const until = performance.now() + us / 1000;
+  while (performance.now() < until) await new Promise((resolve) => setImmediate(resolve));
+}
+
+async function untilIdle(talk: Talk): Promise<void> {
+  for (;;) {
+    const state = await talk.state();
+    if (state.run_state === 'idle') return;
+    await talk.ended(String(state.run_id));
+  }
+}
+
+test('of two prompts at the same instant one runs and the other is told so, 200 times of 200', async () => {
+  const [a, b] = [await daemon().raw(), await daemon().raw()];
+  for (let trial = 0; trial < 200; trial++) {
+    const session = String((await a.call('new_session')).payload.session_id);
+    const replies = await Promise.all(
+      [a, b].map((client, index) => client.call('prompt', { session_id: session, text: `stream ${30 + index} words`, wait: false })),
+    );
+    const winner = replies.findIndex(({ ok }) => ok);
+    expect(replies.filter(({ ok }) => ok)).toHaveLength(1);
+    expect(replies[1 - winner]?.error?.message).toBe('run_in_progress');
+    const { payload } = await a.call('get_messages', { session_id: session });
+    expect((payload.messages as { role: string; text: string }[]).filter(({ role }) => role === 'user').map(({ text }) => text)).toEqual([
+      `stream ${30 + winner} words`,
+    ]);
+  }
+});
+
+describe('around the end of a run', () => {
+  const trials = full ? 2_000 : 200;
+
+  test(`an input that is accepted is run once, one that is refused is not: ${trials} timings`, async () => {
+    const talk = await openTalk(daemon());
+    // How long a run takes here and now.
+    const from = performance.now();
+    for (let i = 0; i < 20; i++) await talk.run('say one two three four five six');
+    const runUs = ((performance.now() - from) / 20) * 1000;
+    const expected: string[] = [];
+    let refused = 0;
+    let joined = 0;
+    for (let trial = 0; trial < trials; trial++) {
+      const first = `say one two three four five ${trial}`;
+      const run = await talk.prompt(first);
+      expected.push(first);
+      await pause((trial / trials) * 1.5 * runUs);
+      const text = `say more ${trial}`;
+      const reply = await talk.commands.call(trial % 2 === 0 ? 'steer' : 'follow_up', {
+        session_id: talk.session,
+        text,
+        if_idle: trial % 4 < 2 ? 'prompt' : 'reject',
+      });
+      if (reply.ok) {
+        expected.push(text);
+        if (reply.payload.run_id === run) joined++;
+      } else {
+        expect([reply.error?.message, trial % 4 < 2]).toEqual(['no_active_run', false]);
+        refused++;
+      }
+      await untilIdle(talk);
+    }
+    const texts: string[] = [];
+    for (let before: string | undefined; ;) {
+      const { messages, has_more } = await talk.ok('get_messages', { limit: 500, ...(before === undefined ? {} : { before }) });
+      const page = messages as { id: string; role: string; text: string }[];
+      texts.unshift(...page.filter(({ role }) => role === 'user').map(({ text }) => text));
+      before = page[0]?.id;
+      if (!has_more) break;
+    }
+    expect(texts.slice(20)).toEqual(expected);
+    // Both sides of the end were hit.
+    expect(refused).toBeGreaterThan(0);
+    expect(joined).toBeGreaterThan(0);
+  }, 300_000);
+});
+
+test('a lost reply can be asked for again: a hundred retries, nothing twice', async () => {
+  const talk = await openTalk(daemon());
+  for (let i = 0; i < 100; i++) {
+    const payload = { session_id: talk.session, text: `say ${i}`, wait: false, input_id: `${talk.session}.${i}` };
+    // The first client is gone before it could read its answer.
+    const lost = await daemon().raw();
+    lost.send({ id: 'x', type: 'prompt', payload });
+    if (i % 2 === 0) lost.socket.end();
+    else lost.close();
+    const again = await talk.commands.call('prompt', payload);
+    expect(again.ok).toBe(true);
+    const once = await talk.commands.call('prompt', payload);
+    expect([once.seq, once.payload]).toEqual([again.seq, again.payload]);
+    expect(await talk.ended(String(again.payload.run_id))).toBe('completed');
+  }
+  expect(await talk.texts('user')).toEqual(Array.from({ length: 100 }, (_, i) => `say ${i}`));
+});

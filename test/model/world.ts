@@ -1,0 +1,562 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate as turnOfLoop } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { vi } from 'vitest';
+import { applyEvent, emptyView, viewOf, type SessionView, type Snapshot } from '../../src/client/session-view.js';
+import { emptySession, evolve, type SessionState } from '../../src/core/session.js';
+import { createEngine, type Engine } from '../../src/engine/engine.js';
+import { commands, type CommandInput, type CommandType, type ReplyPayload } from '../../src/protocol/commands.js';
+import type { Refusal } from '../../src/protocol/errors.js';
+import type { DurableEvent, Fact, WireEvent } from '../../src/protocol/events.js';
+import { makeId, type IdPrefix } from '../../src/protocol/ids.js';
+import type { Message } from '../../src/protocol/messages.js';
+import { createOfflineProvider } from '../../src/providers/offline.js';
+import type { ModelDelta, ModelRequest } from '../../src/providers/port.js';
+import { createClients, type Client } from '../../src/server/clients.js';
+import { encodeAnswer } from '../../src/server/command-server.js';
+import type { Connection } from '../../src/server/connection.js';
+import { createEndedTexts } from '../../src/server/ended-texts.js';
+import type { Answer, Handlers } from '../../src/server/handler.js';
+import { createHandlers } from '../../src/server/handlers.js';
+import { createStateView } from '../../src/server/state-view.js';
+import { createSubscription, type Subscription } from '../../src/server/subscription.js';
+import { openDatabase } from '../../src/store/database.js';
+import { migrate, readMigrations } from '../../src/store/migrate.js';
+import type { Database } from '../../src/store/sqlite.js';
+import { createStore, type Store } from '../../src/store/store.js';
+import { createAskUserTool } from '../../src/tools/ask-user.js';
+import { createClockTool } from '../../src/tools/clock.js';
+import { createEchoTool } from '../../src/tools/echo.js';
+import { createLogMonitor } from '../support/log-monitor.js';
+import { same, toKnown, toPlain } from './agree.js';
+import { ownReply, peekTool } from './own-script.js';
+import { checkRequest } from './strict-provider.js';
+
+const migrations = readMigrations(fileURLToPath(new URL('../../migrations', import.meta.url)));
+/** So many turns of the event loop are more than any sequence needs to come to rest. */
+const turnsToRestMax = 5_000;
+const slotsMax = 2;
+/** Memory, where there is a file system in it: here nothing hangs on what a disk does. */
+const folder = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+
+/** The engine was killed in the middle of something: whoever waits for it gets no answer. */
+export class Died extends Error {
+  override name = 'Died';
+}
+
+export type WorldReply<T extends CommandType> =
+  { ok: true; type: string; seq: number; payload: ReplyPayload<T> } | { ok: false; error: Refusal };
+
+/** Numbers that are the same for the same seed. */
+export function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+interface Boot {
+  db: Database;
+  store: Store;
+  engine: Engine;
+  handlers: Handlers;
+  client: Client;
+  life: { dead: boolean };
+}
+
+/** A client that came at some moment and has heard everything since. */
+interface Onlooker {
+  sessionId: string;
+  view: SessionView;
+  /** It came in the middle: of the run that was in progress then it knows less than the log. */
+  came: 'first' | 'later';
+}
+
+/** A client that reads when it likes, with the deltas. */
+interface SlowReader {
+  view: SessionView;
+  subscription: Subscription;
+  stop(): void;
+}
+
+/**
+ * A store, an engine on it that can be killed at any commit, and clients that look on. Everything follows from the seed;
+ * `setTimeout` must be a fake, so that time passes only when it is told to.
+ */
+export function createWorld(seed: number) {
+  const root = mkdtempSync(join(folder, 'berth-model-'));
+  const random = createRandom(seed);
+  const monitor = createLogMonitor({ readOnlyTools: ['clock', 'peek'] });
+  const folded = new Map<string, SessionState>();
+  const onlookers: Onlooker[] = [];
+  const slowReaders: SlowReader[] = [];
+  const commitEnds = new Set<number>();
+  let nowMs = 1_790_000_000_000;
+  let clockMs = 0;
+  let bug: unknown;
+  let attended = true;
+  let fuse: { point: string; left: number } | undefined;
+  let boot: Boot | undefined;
+  let turns = 0;
+
+  function newId(prefix: IdPrefix): string {
+    return makeId(
+      prefix,
+      nowMs,
+      Uint8Array.from({ length: 12 }, () => Math.floor(random() * 256)),
+    );
+  }
+
+  function now(): number {
+    // Many things happen within a millisecond.
+    if (random() < 0.2) nowMs++;
+    return nowMs;
+  }
+
+  function running(): Boot {
+    assert(boot, 'the engine is not running');
+    return boot;
+  }
+
+  /** A database that takes nothing any more once its engine is dead, as if its process were gone. */
+  function openMortal(life: { dead: boolean }): Database {
+    const db = openDatabase(join(root, 'berth.db'), migrations.length);
+    migrate(db, migrations);
+    const transaction = db.transaction.bind(db);
+    db.transaction = ((work: (...args: unknown[]) => unknown) => {
+      if (life.dead) throw Object.assign(new Error('dead'), { code: 'SQLITE_BUSY' });
+      return transaction((...args: unknown[]) => {
+        if (life.dead) throw new Died();
+        try {
+          return work(...args);
+        } catch (error) {
+          if (error instanceof Died) throw error;
+          // A commit that breaks is a bug, wherever it was made; nobody is there to catch the housekeeper's.
+          bug ??= error;
+          throw Object.assign(new Error('broken'), { code: 'SQLITE_BUSY' });
+        }
+      });
+    }) as Database['transaction'];
+    return db;
+  }
+
+  function start(): void {
+    const life = { dead: false };
+    const db = openMortal(life);
+    const store = createStore(db, newId('boot'));
+    const committed = store.log.committed;
+    store.log.committed = (events: readonly DurableEvent[]) => {
+      commitEnds.add(events.at(-1)?.seq ?? 0);
+      committed(events);
+    };
+    const clients = createClients({ onChange: () => undefined });
+    const guide = createOfflineProvider({ wordsPerSecond: 0 });
+    const sleep = async (_ms: number, signal: AbortSignal): Promise<void> => {
+      clockMs += 100;
+      for (let i = 0; i < 3 && !signal.aborted; i++) await turnOfLoop();
+    };
+    async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta, void> {
+      const problem = checkRequest(request);
+      if (problem !== undefined) bug ??= new Error(`a provider would refuse this: ${problem}`);
+      for await (const delta of ownReply(request) ?? guide.stream(request, signal)) {
+        if (life.dead) return;
+        yield delta;
+        await turnOfLoop();
+      }
+    }
+    const noted = (error: unknown): never => {
+      if (!life.dead && !(error instanceof Died)) bug ??= error;
+      // Whatever the dead engine still tries ends here.
+      return undefined as never;
+    };
+    const engine = createEngine({
+      store,
+      providers: { find: (model) => (model.startsWith('offline/') ? { stream } : undefined), list: () => [] },
+      tools: [createClockTool({ now }), createEchoTool({ sleep, now: () => clockMs }), createAskUserTool(), peekTool],
+      runsAtOnceMax: slotsMax,
+      now,
+      clock: () => clockMs,
+      newId,
+      attended: () => attended,
+      fault(point) {
+        if (life.dead || fuse?.point !== point || --fuse.left > 0) return;
+        fuse = undefined;
+        kill();
+        throw new Died();
+      },
+      onFatal: noted,
+      onBug: noted,
+    });
+    const facts = {
+      version: 'model',
+      startedAt: '',
+      socketPath: '',
+      stateDir: root,
+      configDir: root,
+      logFile: '',
+      logId: 'log_model',
+      isDraining: () => false,
+      startDraining: () => undefined,
+      shutdown: () => Promise.resolve(),
+    };
+    const handlers = createHandlers({
+      engine,
+      clients,
+      viewState: createStateView(engine, clients),
+      newId,
+      sessionDefaults: () => ({ cwd: root, model: 'offline/guide', thinking: 'off' }),
+      daemon: facts,
+    });
+    const client = clients.add(newId('cli'));
+    client.saidHello = true;
+    boot = { db, store, engine, handlers, client, life };
+    try {
+      engine.recover();
+    } catch (error) {
+      if (!(error instanceof Died)) throw error;
+    }
+  }
+
+  /** As kill -9 does: from here on nothing of this engine reaches the store. */
+  function kill(): void {
+    const { life, engine } = running();
+    life.dead = true;
+    for (const message of engine.live.openIn('*')) engine.live.end(message);
+  }
+
+  async function bury(): Promise<void> {
+    const { db, life, engine } = running();
+    assert(life.dead);
+    for (const reader of slowReaders.splice(0)) reader.stop();
+    boot = undefined;
+    // What it had begun runs into the closed door now.
+    await engine.stop();
+    for (let i = 0; i < 3; i++) await turnOfLoop();
+    db.close();
+  }
+
+  /** Boots until one lives: a fuse may burn through during recovery. */
+  async function restart(): Promise<void> {
+    if (boot) await bury();
+    do {
+      if (boot) await bury();
+      start();
+    } while (running().life.dead);
+    sync();
+  }
+
+  /** Everybody hears what was committed since they last listened; after every commit all that is known must agree. */
+  function sync(): void {
+    if (bug !== undefined) throw bug as Error;
+    const { store, life } = running();
+    if (life.dead) return;
+    const touched = new Set<string>();
+    for (let more = true; more;) {
+      const page = store.log.readAfter('*', monitor.seq());
+      for (const { line } of page.lines) {
+        const event = JSON.parse(line.toString()) as DurableEvent;
+        const { session_id } = event.payload;
+        monitor.feed(event);
+        if (commitEnds.delete(event.seq)) monitor.checkWhole(session_id);
+        if (!folded.has(session_id)) {
+          folded.set(session_id, emptySession(session_id));
+          onlookers.push({ sessionId: session_id, view: emptyView(session_id), came: 'first' });
+        }
+        folded.set(session_id, evolve(folded.get(session_id)!, event as Fact));
+        touched.add(session_id);
+      }
+      more = page.more;
+    }
+    for (const sessionId of touched) {
+      compareRows(sessionId);
+      for (const onlooker of onlookers) if (onlooker.sessionId === sessionId) hear(onlooker);
+    }
+  }
+
+  function compareRows(sessionId: string): void {
+    const rows = running().store.load(sessionId);
+    const fold = folded.get(sessionId);
+    if (fold?.deleted) assert(rows === undefined, 'a deleted session is still there');
+    else same(rows && toPlain(rows), fold && toPlain(fold), `the rows of ${sessionId} are what its log folds to`);
+  }
+
+  /** Each reads the log at its own cursor. */
+  function hear(onlooker: Onlooker): void {
+    const { store } = running();
+    for (let more = true; more;) {
+      const page = store.log.readAfter(onlooker.sessionId, onlooker.view.seq);
+      for (const { line } of page.lines) onlooker.view = applyEvent(onlooker.view, JSON.parse(line.toString()) as WireEvent);
+      more = page.more;
+    }
+    if (onlooker.view.stale && !onlooker.view.state.deleted && !onlooker.view.state.deleting) {
+      onlooker.view = attach(onlooker.sessionId);
+      onlooker.came = 'later';
+    }
+    compareView(onlooker.view, onlooker.came);
+  }
+
+  function compareView(view: SessionView, came: Onlooker['came']): void {
+    const fold = folded.get(view.state.id)!;
+    if (fold.deleted) return assert(view.state.deleted, 'a client has heard that the session is gone');
+    const pick = came === 'first' ? toPlain : toKnown;
+    same(pick(view.state), pick(fold), `what a client that came ${came} sees of ${view.state.id} is what the log folds to`);
+  }
+
+  function attach(sessionId: string): SessionView {
+    const reply = send('attach', { session_id: sessionId });
+    assert(reply.ok, `attach to ${sessionId} is refused`);
+    return viewOf(reply.payload as Snapshot);
+  }
+
+  /** A command as it goes over the wire and comes back, but for the socket. Throws Died when it took the engine with it. */
+  function send<T extends CommandType>(type: T, payload: CommandInput<T>): WorldReply<T> {
+    const { handlers, client, store } = running();
+    const parsed = commands[type].payload.parse(JSON.parse(JSON.stringify(payload)));
+    const handler = handlers[type] as (payload: unknown, client: Client) => Answer;
+    return JSON.parse(encodeAnswer('c', handler(parsed, client), store.log.head())) as WorldReply<T>;
+  }
+
+  /** Lets the engine go on for some turns of the event loop; a death in between is noticed and repaired. */
+  async function pass(count: number): Promise<void> {
+    for (let i = 0; i < count; i++) {
+      await turnOfLoop();
+      turns++;
+      for (const { subscription } of slowReaders) subscription.pump();
+    }
+    if (running().life.dead) await restart();
+    sync();
+  }
+
+  /** Time goes on: timers that are due fire. */
+  async function wait(ms: number): Promise<void> {
+    nowMs += ms;
+    vi.advanceTimersByTime(ms);
+    await pass(1);
+  }
+
+  function isAtRest(): boolean {
+    const { engine, store } = running();
+    const asking = new Set([...monitor.requests.values()].filter(({ open }) => open).map(({ runId }) => runId));
+    const active = [...monitor.sessions.values()].flatMap(({ run }) => (run ? [run.id] : []));
+    return engine.running() === active.length && active.every((runId) => asking.has(runId)) && store.sessions.deleted().length === 0;
+  }
+
+  /** Runs on until only people are waited for. */
+  async function rest(): Promise<void> {
+    const until = turns + turnsToRestMax;
+    for (let calm = 0; calm < 3;) {
+      if (turns > until) throw new Error(`no rest after ${turnsToRestMax} turns: ${describeRuns()}`);
+      const before = monitor.seq();
+      await pass(1);
+      calm = isAtRest() && monitor.seq() === before ? calm + 1 : 0;
+    }
+  }
+
+  function describeRuns(): string {
+    const active = [...monitor.sessions.values()].filter(({ run, deleted }) => run && !deleted);
+    return active.map(({ id, run }) => `${id}: ${JSON.stringify(run)}`).join('\n') || 'nothing runs';
+  }
+
+  /** All that must be true whenever nothing moves. */
+  async function checkAtRest(): Promise<void> {
+    await rest();
+    for (const reader of slowReaders) reader.subscription.pump();
+    const { db, store } = running();
+    for (const session of monitor.sessions.values()) {
+      if (session.deleted) continue;
+      monitor.checkWhole(session.id);
+      let replayed = emptySession(session.id);
+      for (const event of store.log.replay(session.id)) replayed = evolve(replayed, event);
+      same(toPlain(store.load(session.id)!), toPlain(replayed), `the rows of ${session.id} are what its log, read again, folds to`);
+      const path = readPath(session.id);
+      same(
+        path.map(({ id }) => id),
+        monitor.pathOf(session.leafId),
+        `get_messages of ${session.id} is the path to its leaf`,
+      );
+      for (const { view, sessionId } of onlookers) if (sessionId === session.id) checkMessages(view, path);
+      same(
+        session.waiting.map(({ input_id, text, kind, hold, revision }) => ({ input_id, text, kind, hold, revision })),
+        store.inputs.waiting(session.id).map(({ input_id, text, kind, hold, revision }) => ({ input_id, text, kind, hold, revision })),
+        `what waits in ${session.id} is what the rules say`,
+      );
+    }
+    const open = [...monitor.sessions.values()].flatMap(({ run }) => (run?.message ? [run.message.id] : []));
+    const partial = db.prepare<[], string>('SELECT DISTINCT message_id FROM partial').pluck().all();
+    assert(
+      partial.every((id) => open.includes(id)),
+      `partial rows are left for ${partial.join()}`,
+    );
+    same(db.pragma('foreign_key_check'), [], 'no row refers to one that is gone');
+  }
+
+  function readPath(sessionId: string): Message[] {
+    const pages: Message[] = [];
+    for (let before: string | undefined; ;) {
+      const reply = send('get_messages', { session_id: sessionId, ...(before === undefined ? {} : { before }) });
+      assert(reply.ok, `get_messages of ${sessionId} is refused`);
+      pages.unshift(...reply.payload.messages);
+      if (!reply.payload.has_more) return pages;
+      before = reply.payload.messages[0]?.id;
+    }
+  }
+
+  function checkMessages(view: SessionView, path: Message[]): void {
+    const known = view.hasMore ? path.slice(-view.messages.length) : path;
+    same(view.messages, known, `the messages that a client sees of ${view.state.id} are its path`);
+    for (const [index, message] of path.entries()) {
+      assert.equal(message.parent_id, path[index - 1]?.id ?? null, `${message.id} hangs on the message before it`);
+    }
+  }
+
+  /** A client with deltas that takes a line only now and then. */
+  function readSlowly(sessionId: string, eagerness: number): void {
+    const { engine } = running();
+    const attached = attach(sessionId);
+    const reader: SlowReader = {
+      view: attached,
+      subscription: createSubscription(
+        createStub(eagerness, (line) => {
+          try {
+            hearLine(reader, line);
+          } catch (error) {
+            bug ??= error;
+          }
+        }),
+        { sessionId, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined },
+        { engine, endedTexts: createEndedTexts(engine), onStalled: () => undefined, onSessionDeleted: () => reader.subscription.stop() },
+      ),
+      stop() {
+        stopListening();
+        reader.subscription.stop();
+      },
+    };
+    const stopListening = engine.wakes.listen(() => reader.subscription.pump());
+    slowReaders.push(reader);
+  }
+
+  function hearLine(reader: SlowReader, line: string): void {
+    const event = JSON.parse(line) as WireEvent;
+    const { view } = reader;
+    if (event.type === 'message_update') {
+      const open = view.open.find(({ id }) => id === event.payload.message_id);
+      assert(open, 'a delta never comes before the event that introduces its message');
+      const held = open.blocks[event.payload.block]?.text.length ?? 0;
+      assert(event.payload.offset <= held, `a delta at ${event.payload.offset} leaves a hole after ${held}`);
+    }
+    // Of a session that was deleted meanwhile the texts may be gone.
+    const kept = monitor.sessions.get(view.state.id)?.deleted === false;
+    if (kept && event.type === 'message_end' && event.payload.role === 'assistant' && event.payload.message) {
+      const said = view.open.find(({ id }) => id === event.payload.message_id)?.blocks.map(({ text }) => text) ?? [];
+      for (const [index, block] of event.payload.message.content.entries()) {
+        if (block.type === 'text') assert.equal(said[index], block.text, 'the whole text comes as deltas before its end');
+        if (block.type === 'thinking') assert.equal(said[index], block.thinking, 'the whole thinking comes as deltas before its end');
+      }
+    }
+    reader.view = applyEvent(view, event);
+  }
+
+  function createStub(eagerness: number, onLine: (line: string) => void): Connection {
+    const socket = { cork: () => undefined, uncork: () => undefined };
+    return {
+      socket: socket as unknown as Connection['socket'],
+      gone: new AbortController().signal,
+      isOpen: () => true,
+      canWrite: () => random() < eagerness,
+      write: (line) => onLine(line.toString()),
+      close: () => undefined,
+    };
+  }
+
+  /** Slow readers get all the time they need, and have missed nothing. */
+  async function finishReading(): Promise<void> {
+    for (const reader of slowReaders) {
+      for (let i = 0; i < turnsToRestMax && reader.view.seq < lastSeqOf(reader.view.state.id); i++) {
+        reader.subscription.pump();
+        await turnOfLoop();
+      }
+      if (bug !== undefined) throw bug as Error;
+      assert(reader.view.seq >= lastSeqOf(reader.view.state.id), 'a slow reader comes to the end of the log');
+      compareView(reader.view, 'later');
+    }
+  }
+
+  /** When the last session is deleted nothing is left of any, but that they are gone. */
+  async function deleteAll(): Promise<void> {
+    fuse = undefined;
+    for (const { id, deleted } of monitor.sessions.values()) if (!deleted) assert(send('delete_session', { session_id: id }).ok);
+    await checkAtRest();
+    const { db } = running();
+    for (const table of ['session', 'entry', 'run', 'tool_call', 'input', 'input_text', 'ui_request', 'partial', 'artifact']) {
+      const rows = db.prepare(`SELECT * FROM ${table}`).all();
+      same(rows, [], `when all sessions are deleted nothing is left in ${table}`);
+    }
+    const rest = db.prepare<[], string>('SELECT type FROM event GROUP BY session_id HAVING count(*) > 1').pluck().all();
+    same(rest, [], 'of the log of a deleted session only its end is left');
+  }
+
+  function lastSeqOf(sessionId: string): number {
+    return running().store.log.lastSeqOf(sessionId);
+  }
+
+  return {
+    monitor,
+    random,
+    store: (): Store => running().store,
+    client: (): Client => running().client,
+    isDead: (): boolean => running().life.dead,
+    send,
+    sync,
+    pass,
+    wait,
+    checkAtRest,
+    finishReading,
+    deleteAll,
+    readSlowly,
+    setAttended(value: boolean): void {
+      attended = value;
+    },
+    /** The engine dies the n-th time it passes the point. */
+    setFuse(point: string, n: number): void {
+      fuse = { point, left: n };
+    },
+    addOnlooker(sessionId: string): void {
+      onlookers.push({ sessionId, view: attach(sessionId), came: 'later' });
+    },
+    /** Kills the engine between two of its commits and boots another on what it left. */
+    async crash(): Promise<void> {
+      kill();
+      await restart();
+    },
+    restart,
+    /** Stops as SIGTERM does, and boots again. */
+    async stopAndStart(): Promise<void> {
+      const { engine, life } = running();
+      await engine.stop();
+      for (let i = 0; i < 3; i++) await turnOfLoop();
+      if (!life.dead) {
+        sync();
+        life.dead = true;
+      }
+      await restart();
+    },
+    start() {
+      start();
+    },
+    async end(): Promise<void> {
+      if (boot) {
+        fuse = undefined;
+        kill();
+        await bury();
+      }
+      rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+export type World = ReturnType<typeof createWorld>;

@@ -1,0 +1,256 @@
+import { describe, expect, test } from 'vitest';
+import { artifactIdOf } from '../../src/protocol/clip.js';
+import { limits } from '../../src/protocol/limits.js';
+import type { ContentBlock, Message } from '../../src/protocol/messages.js';
+import { createTestEngine, type TestEngine } from '../support/engine.js';
+
+interface Seed {
+  id: string;
+  parentId: string | null;
+  content?: ContentBlock[];
+  role?: Message['role'];
+}
+
+function insert(berth: TestEngine, session: string, ...seeds: Seed[]): void {
+  berth.engine.commit.maintain(() => {
+    for (const { id, parentId, content, role } of seeds) {
+      const blocks = content ?? [{ type: 'text', text: `text of ${id}` }];
+      berth.store.entries.insert(
+        session,
+        {
+          type: 'message',
+          id,
+          parent_id: parentId,
+          role: role ?? 'user',
+          text: blocks.map((block) => (block.type === 'text' ? block.text : '')).join(''),
+          content: blocks,
+          run_id: 'run_1',
+          turn_kind: 'prompt',
+          created_at: '',
+          usage: null,
+          stop_reason: null,
+          model: null,
+        },
+        berth.clock.nowMs,
+      );
+    }
+  });
+}
+
+/** A session with a straight path of messages m0, m1, … */
+function createPath(berth: TestEngine, count: number): string {
+  const session = berth.session();
+  insert(
+    berth,
+    session,
+    ...Array.from({ length: count }, (_, i) => ({ id: `m${i}`, parentId: i === 0 ? null : `m${i - 1}`, role: i % 2 === 0 ? ('user' as const) : ('assistant' as const) })),
+  );
+  return session;
+}
+
+function ids(page: { messages: Message[] }): string[] {
+  return page.messages.map(({ id }) => id);
+}
+
+describe('a page of messages', () => {
+  test('is the newest of the path, oldest first, and says whether there is more', async () => {
+    await using berth = createTestEngine();
+    createPath(berth, 10);
+    const { entries } = berth.store;
+    expect(ids(entries.page({ leafId: 'm9', limit: 3 }))).toEqual(['m7', 'm8', 'm9']);
+    expect(entries.page({ leafId: 'm9', limit: 3 }).hasMore).toBe(true);
+    expect(entries.page({ leafId: 'm9', limit: 10 }).hasMore).toBe(false);
+    expect(entries.page({ leafId: null, limit: 10 })).toEqual({ messages: [], hasMore: false });
+  });
+
+  test('before a message ends with the one before it; pages meet without gap or overlap', async () => {
+    await using berth = createTestEngine();
+    createPath(berth, 25);
+    const { entries } = berth.store;
+    const seen: string[] = [];
+    let page = entries.page({ leafId: 'm24', limit: 7 });
+    for (;;) {
+      seen.unshift(...ids(page));
+      if (!page.hasMore) break;
+      page = entries.page({ leafId: 'm24', limit: 7, before: seen[0]! });
+    }
+    expect(seen).toEqual(Array.from({ length: 25 }, (_, i) => `m${i}`));
+    expect(entries.page({ leafId: 'm24', limit: 7, before: 'm0' })).toEqual({ messages: [], hasMore: false });
+  });
+
+  test('after a message begins with the next one on the path to the leaf', async () => {
+    await using berth = createTestEngine();
+    createPath(berth, 10);
+    const { entries } = berth.store;
+    expect(entries.page({ leafId: 'm9', limit: 3, after: 'm2' })).toMatchObject({ hasMore: true });
+    expect(ids(entries.page({ leafId: 'm9', limit: 3, after: 'm2' }))).toEqual(['m3', 'm4', 'm5']);
+    expect(ids(entries.page({ leafId: 'm9', limit: 99, after: 'm7' }))).toEqual(['m8', 'm9']);
+    expect(entries.page({ leafId: 'm9', limit: 99, after: 'm9' })).toEqual({ messages: [], hasMore: false });
+  });
+
+  test('stops before a line would be too long, and has at least one message', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    const big: ContentBlock[] = [{ type: 'text', text: 'x'.repeat(500_000) }];
+    insert(berth, session, ...Array.from({ length: 8 }, (_, i) => ({ id: `b${i}`, parentId: i === 0 ? null : `b${i - 1}`, content: big })));
+    for (const request of [{ leafId: 'b7', limit: 500 }, { leafId: 'b7', limit: 500, after: 'b0' }]) {
+      const page = berth.store.entries.page(request);
+      expect(page.hasMore).toBe(true);
+      expect(page.messages.length).toBeGreaterThan(0);
+      expect(Buffer.byteLength(JSON.stringify(page.messages))).toBeLessThan(limits.lineBytesMax - 64 * 1024);
+    }
+  });
+
+  test('follows its own branch of the tree', async () => {
+    await using berth = createTestEngine();
+    const session = createPath(berth, 4);
+    insert(berth, session, { id: 'x2', parentId: 'm1' }, { id: 'x3', parentId: 'x2' });
+    const { entries } = berth.store;
+    expect(ids(entries.page({ leafId: 'x3', limit: 9 }))).toEqual(['m0', 'm1', 'x2', 'x3']);
+    expect([entries.isOnPath('x3', 'm1'), entries.isOnPath('x3', 'm2'), entries.isOnPath(null, 'm1')]).toEqual([true, false, false]);
+    expect(entries.pathLength('x3')).toBe(4);
+    expect(entries.lastUserId('m3')).toBe('m2');
+    expect(berth.store.reading.tree(session, null).nodes.map(({ id, parent_id }) => `${parent_id}>${id}`)).toEqual([
+      'null>m0',
+      'm0>m1',
+      'm1>m2',
+      'm2>m3',
+      'm1>x2',
+      'x2>x3',
+    ]);
+  });
+
+  test('of a very long session costs what is shown, not what there is', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    const text = 'a line of some length, as people write them, '.repeat(10);
+    insert(
+      berth,
+      session,
+      ...Array.from({ length: 20_000 }, (_, i) => ({
+        id: `m${i}`,
+        parentId: i === 0 ? null : `m${i - 1}`,
+        content: [{ type: 'text' as const, text: `${i} ${text}` }],
+      })),
+    );
+    const { entries } = berth.store;
+    const from = performance.now();
+    for (let i = 0; i < 10; i++) expect(entries.page({ leafId: 'm19999', limit: 100 }).messages).toHaveLength(100);
+    const newestMs = (performance.now() - from) / 10;
+    for (let i = 0; i < 10; i++) expect(entries.page({ leafId: 'm19999', limit: 100, before: 'm10000' }).messages).toHaveLength(100);
+    const middleMs = (performance.now() - from) / 10 - newestMs;
+    expect(newestMs).toBeLessThan(50);
+    expect(middleMs).toBeLessThan(50);
+  });
+});
+
+describe('a message that is too long for a line', () => {
+  test('is shown cut, with an artifact from which the whole can be read', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    const text = 'é🙂"\n'.repeat(300_000);
+    insert(berth, session, { id: 'msg_long', parentId: null, content: [{ type: 'text', text }] });
+    const shown = berth.store.entries.find('msg_long');
+    expect(shown).toMatchObject({ truncated: true, artifact_id: artifactIdOf('msg_long') });
+    expect(text.startsWith(shown?.text ?? '?')).toBe(true);
+    expect(shown?.text.isWellFormed()).toBe(true);
+    expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThan(limits.lineBytesMax);
+    const total = Buffer.byteLength(text);
+    const pieces: Buffer[] = [];
+    for (let offset = 0; offset < total; offset += 500_000) {
+      const piece = berth.store.artifacts.read(artifactIdOf('msg_long'), offset, 500_000);
+      expect(piece).toMatchObject({ totalBytes: total, mimeType: 'text/plain' });
+      pieces.push(piece!.data);
+    }
+    expect(Buffer.concat(pieces).toString()).toBe(text);
+    expect(berth.store.entries.contentOf('msg_long')).toEqual([{ type: 'text', text }]);
+    expect(berth.store.artifacts.read('art_none', 0, 10)).toBeUndefined();
+  });
+
+  test('keeps a block for each of its blocks, whatever they are', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    const content: ContentBlock[] = [
+      { type: 'thinking', thinking: 't'.repeat(2_000_000), thinking_signature: 's' },
+      { type: 'image', data: 'A'.repeat(400_000), mime_type: 'image/png' },
+      { type: 'text', text: 'words' },
+      { type: 'tool_call', id: 'c1', name: 'echo', arguments: { text: 'x'.repeat(400_000) } },
+    ];
+    insert(berth, session, { id: 'msg_mixed', parentId: null, content, role: 'assistant' });
+    const shown = berth.store.entries.find('msg_mixed');
+    expect(shown?.content.map(({ type }) => type)).toEqual(content.map(({ type }) => type));
+    expect(Buffer.byteLength(JSON.stringify(shown))).toBeLessThan(limits.lineBytesMax);
+    expect(berth.store.entries.contentOf('msg_mixed')).toEqual(content);
+  });
+
+  test('begins where the bound ends', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    const fits = 'x'.repeat(limits.messageInlineBytesMax - 2);
+    insert(
+      berth,
+      session,
+      { id: 'msg_fits', parentId: null, content: [{ type: 'text', text: fits }] },
+      { id: 'msg_over', parentId: 'msg_fits', content: [{ type: 'text', text: `${fits}x` }] },
+    );
+    expect(berth.store.entries.find('msg_fits')).toMatchObject({ text: fits });
+    expect(berth.store.entries.find('msg_fits')).not.toHaveProperty('truncated');
+    expect(berth.store.entries.find('msg_over')).toMatchObject({ truncated: true });
+  });
+});
+
+describe('content', () => {
+  test('comes back as it was put in', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    const contents: ContentBlock[][] = [
+      [{ type: 'text', text: 'plain' }],
+      [{ type: 'text', text: '' }],
+      [{ type: 'text', text: '\u0000 \u2028 🙂 "quoted" \\' }],
+      [{ type: 'text', text: 'more', cache: true }],
+      [
+        { type: 'text', text: 'a' },
+        { type: 'text', text: 'b' },
+      ],
+      [{ type: 'image', data: 'AA==', mime_type: 'image/png' }],
+      [{ type: 'tool_call', id: '"\n', name: '__proto__', arguments: JSON.parse('{"__proto__":{"x":1}}') as Record<string, unknown> }],
+    ];
+    contents.forEach((content, i) => insert(berth, session, { id: `c${i}`, parentId: null, content }));
+    contents.forEach((content, i) => {
+      expect(JSON.stringify(berth.store.entries.contentOf(`c${i}`))).toBe(JSON.stringify(content));
+    });
+  });
+});
+
+describe('the search', () => {
+  test('finds messages that hold all the words, in any order and case', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    const say = (id: string, text: string): Seed => ({ id, parentId: null, content: [{ type: 'text', text }] });
+    insert(berth, session, say('a', 'The Tide turns at noon'), say('b', 'no tide here'), say('c', 'Noon, and Größe 数字 café'));
+    const find = (query: string): string[] => berth.store.reading.search(query, undefined, 10).hits.map(({ message_id }) => message_id);
+    expect(find('NOON tide')).toEqual(['a']);
+    expect(find('tide').toSorted()).toEqual(['a', 'b']);
+    expect(find('größe')).toEqual(['c']);
+    expect(find('café 数字')).toEqual(['c']);
+    expect(find('nothing')).toEqual([]);
+  });
+
+  test.each(['"', 'a"b', 'NEAR(', '*', 'tide*', '-tide', 'text:tide', 'a AND', '(', ';--', '', ' ', '\u0000', '🙂'])('takes %j as words, never as syntax', async (query) => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    insert(berth, session, { id: 'a', parentId: null });
+    expect(() => berth.store.reading.search(query, undefined, 10)).not.toThrow();
+  });
+
+  test('is of one session or of all, within the limit', async () => {
+    await using berth = createTestEngine();
+    const [one, other] = [berth.session(), berth.session()];
+    insert(berth, one, ...Array.from({ length: 5 }, (_, i) => ({ id: `o${i}`, parentId: null })));
+    insert(berth, other, { id: 'x', parentId: null });
+    expect(berth.store.reading.search('text', undefined, 10).hits).toHaveLength(6);
+    expect(berth.store.reading.search('text', other, 10).hits.map(({ message_id }) => message_id)).toEqual(['x']);
+    expect(berth.store.reading.search('text', one, 3)).toMatchObject({ hasMore: true });
+    expect(berth.store.reading.search('text', one, 3).hits).toHaveLength(3);
+  });
+});

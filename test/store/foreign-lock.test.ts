@@ -1,0 +1,103 @@
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { limits } from '../../src/protocol/limits.js';
+import { loadSqlite } from '../../src/store/sqlite.js';
+import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { openTalk } from '../support/talk.js';
+
+const Sqlite = loadSqlite();
+
+/** Another program that holds the write lock of the store. */
+function holdLock(daemon: TestDaemon): { release(): void } {
+  const theirs = new Sqlite(join(daemon.paths.stateDir, 'berth.db'), { timeout: 2_000 });
+  theirs.exec('BEGIN IMMEDIATE');
+  return {
+    release() {
+      theirs.exec('ROLLBACK');
+      theirs.close();
+    },
+  };
+}
+
+async function timed<T>(work: Promise<T>): Promise<{ value: T; ms: number }> {
+  const from = performance.now();
+  const value = await work;
+  return { value, ms: performance.now() - from };
+}
+
+describe('while another program holds the store', () => {
+  test('commands are refused as store_busy within a bounded time, reading works, and so does everything afterwards', async () => {
+    await using daemon = await startDaemon();
+    const talk = await openTalk(daemon);
+    expect(await talk.run('say before')).toBe('completed');
+    const lock = holdLock(daemon);
+    for (let i = 0; i < 3; i++) {
+      const { value, ms } = await timed(talk.commands.call('prompt', { session_id: talk.session, text: 'say now', wait: false, input_id: 'inp_again' }));
+      expect(value).toMatchObject({ ok: false, error: { code: 'store_busy', retryable: true } });
+      expect(ms).toBeLessThan(limits.busyTimeoutMs + 300);
+    }
+    for (const [type, payload] of [
+      ['new_session', {}],
+      ['update_session', { title: 'x' }],
+      ['delete_session', {}],
+    ] as const) {
+      expect(await talk.refused(type, payload)).toBe('store_busy');
+    }
+    expect(await talk.texts()).toEqual(['say before', 'before']);
+    lock.release();
+    expect(await talk.ended(await talk.prompt('say now', { input_id: 'inp_again' }))).toBe('completed');
+    expect(await talk.texts()).toEqual(['say before', 'before', 'say now', 'now']);
+  });
+
+  test('the daemon is not frozen, however many commands are refused', async () => {
+    await using daemon = await startDaemon();
+    const talk = await openTalk(daemon);
+    const lock = holdLock(daemon);
+    const other = await daemon.raw();
+    let refusals = 0;
+    let stop = false;
+    const flood = (async () => {
+      while (!stop) {
+        await Promise.all(Array.from({ length: 10 }, () => talk.refused('update_session', { title: 'x' })));
+        refusals += 10;
+      }
+    })();
+    let worst = 0;
+    for (const from = performance.now(); performance.now() - from < 1_000;) worst = Math.max(worst, (await timed(other.call('ping'))).ms);
+    stop = true;
+    await flood;
+    lock.release();
+    expect(worst).toBeLessThan(300);
+    expect(refusals).toBeGreaterThan(100);
+    expect(await talk.run('say after')).toBe('completed');
+  });
+
+  test('a run in progress waits with its commits, visibly, and completes later with nothing lost', async () => {
+    await using daemon = await startDaemon({ wps: 1_000 });
+    const talk = await openTalk(daemon);
+    const run = await talk.prompt('stream 300 words');
+    await talk.until((event) => event.type === 'message_update');
+    const lock = holdLock(daemon);
+    const { payload } = await talk.until((event) => event.type === 'ui_status');
+    expect(payload.params).toMatchObject({ key: 'store', text: expect.stringContaining('busy') });
+    expect((await talk.state()).run_state).toBe('running');
+    expect(await talk.refused('abort')).toBe('store_busy');
+    lock.release();
+    expect(await talk.ended(run)).toBe('completed');
+    expect((await talk.texts('assistant'))[0]?.split(' ')).toHaveLength(300);
+    expect(talk.told(run).filter((type) => type === 'agent_end')).toHaveLength(1);
+  });
+
+  test('no tool begins and no model is asked until the store takes what came before', async () => {
+    await using daemon = await startDaemon({ wps: 50 });
+    const talk = await openTalk(daemon);
+    const run = await talk.prompt('echo hello');
+    await talk.until((event) => event.type === 'message_start' && event.payload.role === 'assistant');
+    const lock = holdLock(daemon);
+    await talk.until((event) => event.type === 'ui_status');
+    expect(await talk.state()).toMatchObject({ tools: [] });
+    expect(talk.told(run)).not.toContain('tool_execution_start');
+    lock.release();
+    expect(await talk.ended(run)).toBe('completed');
+  });
+});

@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { openDatabase } from '../../src/store/database.js';
+import { StoreRefused } from '../../src/store/faults.js';
+import { migrate, readMigrations, type Migration } from '../../src/store/migrate.js';
+import type { Database } from '../../src/store/sqlite.js';
+import { migrations } from '../support/engine.js';
+import { makeTempDir } from '../support/temp-dir.js';
+
+function tables(db: Database): unknown[] {
+  return db.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).pluck().all();
+}
+
+function versionOf(db: Database): unknown {
+  return db.pragma('user_version', { simple: true });
+}
+
+const next: Migration = { version: migrations.length + 1, sql: 'CREATE TABLE added (id); INSERT INTO added VALUES (1);' };
+const broken: Migration = { ...next, sql: `${next.sql} DELETE FROM meta; INSERT INTO nowhere VALUES (1); CREATE TABLE never (id);` };
+
+describe('a migration', () => {
+  test('brings an empty store to the newest version, and again changes nothing', () => {
+    using dir = makeTempDir();
+    const db = openDatabase(dir.file('a.db'), migrations.length);
+    migrate(db, migrations);
+    expect(versionOf(db)).toBe(migrations.length);
+    const before = db.prepare('SELECT * FROM sqlite_schema').all();
+    migrate(db, migrations);
+    expect(db.prepare('SELECT * FROM sqlite_schema').all()).toEqual(before);
+    db.close();
+  });
+
+  test('brings an older store on and keeps its data', () => {
+    using dir = makeTempDir();
+    const db = openDatabase(dir.file('a.db'), migrations.length);
+    migrate(db, migrations);
+    db.exec(`INSERT INTO meta VALUES ('log_id', 'kept')`);
+    migrate(db, [...migrations, next]);
+    expect(versionOf(db)).toBe(next.version);
+    expect(db.prepare('SELECT value FROM meta').pluck().all()).toEqual(['kept']);
+    expect(db.prepare('SELECT id FROM added').pluck().all()).toEqual([1]);
+    db.close();
+  });
+
+  test('that fails in the middle leaves the version before it whole, and can be tried again', () => {
+    using dir = makeTempDir();
+    const path = dir.file('a.db');
+    const db = openDatabase(path, migrations.length);
+    migrate(db, migrations);
+    db.exec(`INSERT INTO meta VALUES ('log_id', 'kept')`);
+    const before = tables(db);
+    expect(() => migrate(db, [...migrations, broken])).toThrow(/nowhere/);
+    expect(db.inTransaction).toBe(false);
+    db.close();
+    const again = openDatabase(path, next.version);
+    expect(versionOf(again)).toBe(migrations.length);
+    expect(tables(again)).toEqual(before);
+    expect(again.prepare('SELECT value FROM meta').pluck().all()).toEqual(['kept']);
+    migrate(again, [...migrations, next]);
+    expect(versionOf(again)).toBe(next.version);
+    again.close();
+  });
+
+  test('is not begun on a store that is newer', () => {
+    using dir = makeTempDir();
+    const db = openDatabase(dir.file('a.db'), next.version);
+    migrate(db, [...migrations, next]);
+    expect(() => migrate(db, migrations)).toThrow(StoreRefused);
+    expect(versionOf(db)).toBe(next.version);
+    db.close();
+  });
+});
+
+describe('the files of migrations', () => {
+  test('are read in order; what is named otherwise is passed over', () => {
+    using dir = makeTempDir();
+    for (const name of ['0002_b.sql', '0001_a.sql', 'README.md', '0003_c.sql.orig']) writeFileSync(dir.file(name), `-- ${name}`);
+    expect(readMigrations(dir.path)).toEqual([
+      { version: 1, sql: '-- 0001_a.sql' },
+      { version: 2, sql: '-- 0002_b.sql' },
+    ]);
+  });
+
+  test('with a hole in their numbers are a broken installation', () => {
+    using dir = makeTempDir();
+    for (const name of ['0001_a.sql', '0003_c.sql']) writeFileSync(dir.file(name), '');
+    expect(() => readMigrations(dir.path)).toThrow(/0003_c\.sql.*2/);
+  });
+
+  test('number from one and are all there', () => {
+    expect(migrations.map(({ version }) => version)).toEqual(migrations.map((_migration, index) => index + 1));
+    expect(migrations.length).toBeGreaterThan(0);
+  });
+});
+
+test('the bytes of a store that needs no migration are not written', () => {
+  using dir = makeTempDir();
+  const path = dir.file('a.db');
+  const first = openDatabase(path, migrations.length);
+  migrate(first, migrations);
+  first.close();
+  const before = createHash('sha256').update(readFileSync(path)).digest('hex');
+  const second = openDatabase(path, migrations.length);
+  migrate(second, migrations);
+  second.close();
+  expect(createHash('sha256').update(readFileSync(path)).digest('hex')).toBe(before);
+});
