@@ -24,7 +24,7 @@ export function clipColumns(text: string, columnsMax: number): string {
   return columnsMax > 0 ? `${kept}…` : '';
 }
 
-export function padColumns(text: string, columns: number): string {
+function padColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }
 

@@ -37,6 +37,8 @@ export const daemonStop: Subcommand = {
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error;
     }
+    // The daemon waits for those who are still connected.
+    berth.close();
     await untilGone(cli.paths.socket, pid);
     if (json) cli.printJson({ stopped: true, pid, runs: left });
     else tellStopped(cli, pid, left);

@@ -2,7 +2,7 @@ import type { CommanderError } from 'commander';
 import { AttachRefused } from '../client/connect.js';
 import { ConnectionLost, NoDaemon, StartFailed } from '../client/errors.js';
 import { SubscribeRefused } from '../client/event-client.js';
-import { resolvePaths, type PathFlags } from '../client/paths.js';
+import { HomeUnknown, resolvePaths, type PathFlags } from '../client/paths.js';
 import { SessionUnclear } from '../client/resolve.js';
 import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
 import { printable } from './printable.js';
@@ -33,7 +33,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'daemon status': async () => (await import('./daemon-status.js')).daemonStatus,
 };
 const groupNames = ['daemon'];
-const refusals = [Refused, SessionUnclear, AttachRefused, SubscribeRefused];
+const refusals = [Refused, SessionUnclear, AttachRefused, SubscribeRefused, HomeUnknown];
 const pathFlags: Record<string, keyof PathFlags> = { '--socket': 'socket', '--state-dir': 'stateDir', '--config-dir': 'configDir' };
 
 /** A command line as far as it is plain: words, flags that name paths, and whether there is more to it. */

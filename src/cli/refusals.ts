@@ -22,7 +22,7 @@ const sentences: Record<RejectionWord, string> = {
 };
 
 /** A refusal as a sentence for a person. */
-export function toSentence({ code, message, cause }: Refusal): string {
+function toSentence({ code, message, cause }: Refusal): string {
   if (code !== 'command_rejected') return cause === undefined ? message : `${message}: ${cause}`;
   return cause ?? (sentences as Record<string, string>)[message] ?? message;
 }

@@ -3,7 +3,7 @@ export type { AttachedSession, Heard } from './attach.js';
 export type { CallPayload, Reply } from './command-client.js';
 export { ConnectionLost, NoDaemon, StartFailed } from './errors.js';
 export { SubscribeRefused, type EventStream, type SubscribeOptions } from './event-client.js';
-export { resolvePaths, type PathFlags, type Paths } from './paths.js';
+export { HomeUnknown, resolvePaths, type PathFlags, type Paths } from './paths.js';
 export { listSessions, resolveSession, SessionUnclear } from './resolve.js';
 export { applyEvent, emptyView, viewOf, type SessionView, type Snapshot } from './session-view.js';
 export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';

@@ -14,6 +14,11 @@ export interface PathFlags {
   configDir?: string | undefined;
 }
 
+/** There is no home directory to put things in. */
+export class HomeUnknown extends Error {
+  override name = 'HomeUnknown';
+}
+
 type Env = Record<string, string | undefined>;
 
 export function resolvePaths(flags: PathFlags, env: Env): Paths {
@@ -33,7 +38,15 @@ function given(env: Env, name: string): string | undefined {
 function xdg(env: Env, name: string, fallback: string): string {
   const dir = given(env, name);
   // The XDG specification says to ignore relative paths.
-  return dir !== undefined && isAbsolute(dir) ? dir : join(given(env, 'HOME') ?? homedir(), fallback);
+  return dir !== undefined && isAbsolute(dir) ? dir : join(given(env, 'HOME') ?? homeOfUser(), fallback);
+}
+
+function homeOfUser(): string {
+  try {
+    return homedir();
+  } catch (error) {
+    throw new HomeUnknown('cannot tell where your home directory is; set HOME, or BERTH_STATE_DIR and BERTH_CONFIG_DIR', { cause: error });
+  }
 }
 
 function runtimeDir(env: Env): string {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { loadSqlite } from '../store/sqlite.js';
+import { StoreRefused } from '../store/faults.js';
+import { loadSqlite, type Database } from '../store/sqlite.js';
 
 export interface Lock {
   release(): void;
@@ -11,13 +12,19 @@ export interface Lock {
  */
 export function takeLock(stateDir: string): Lock | undefined {
   const Sqlite = loadSqlite();
-  const db = new Sqlite(join(stateDir, 'berth.lock'), { timeout: 0 });
+  const path = join(stateDir, 'berth.lock');
+  let db: Database;
+  try {
+    db = new Sqlite(path, { timeout: 0 });
+  } catch (error) {
+    throw new StoreRefused(`cannot open ${path}: ${(error as Error).message}`, { cause: error });
+  }
   try {
     db.exec('BEGIN EXCLUSIVE');
   } catch (error) {
     db.close();
     if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return undefined;
-    throw error;
+    throw new StoreRefused(`cannot lock ${path}: ${(error as Error).message}`, { cause: error });
   }
   return { release: () => void db.close() };
 }

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
-import { runCommand, runJson, runOk, startCommand } from './run-cli.js';
+import { runCommand, runJson, runJsonLine, runOk, startCommand, type JsonLine } from './run-cli.js';
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 90_000 });
@@ -11,8 +11,8 @@ async function newSession(daemon: TestDaemon, title: string): Promise<string> {
   return (await runOk(daemon, ['new', '--title', title])).trim();
 }
 
-async function stateOf(daemon: TestDaemon, session: string): Promise<any> {
-  return (await runJson(daemon, ['state', session]))[0];
+function stateOf(daemon: TestDaemon, session: string): Promise<JsonLine> {
+  return runJsonLine(daemon, ['state', session]);
 }
 
 test('every subcommand has help, and says 64 to what it does not know', async () => {
@@ -64,7 +64,7 @@ test('sessions are made, listed, renamed, archived, branched and deleted', async
   expect(await runCommand(daemon, ['new', '--cwd', 'missing'])).toMatchObject({ code: 64 });
   expect(await runCommand(daemon, ['new', '--model', 'nobody/none'])).toMatchObject({ code: 1 });
   await runOk(daemon, ['send', session, 'say ahoy', '--wait']);
-  const [row] = await runJson(daemon, ['ls']);
+  const row = await runJsonLine(daemon, ['ls']);
   expect(row).toMatchObject({ session_id: session, title: 'a title', cwd: realpathSync(other), message_count: 2, run_state: 'idle' });
   expect(await runJson(daemon, ['ls', '--here'])).toEqual([]);
   const table = await runOk(daemon, ['ls']);
@@ -97,14 +97,14 @@ test('a text is sent to the newest session of the directory, which the first one
   expect(await runOk(daemon, ['send', '.', 'say again', '--wait'])).toBe('again\n');
   expect(await runOk(daemon, ['send', '--wait'], { input: 'say piped\n' })).toBe('piped\n');
   expect(await runOk(daemon, ['send', '.', '--wait'], { input: 'say two\nlines' })).toBe('two\nlines\n');
-  const [{ session_id: session }] = await runJson(daemon, ['ls']);
+  const { session_id: session } = await runJsonLine(daemon, ['ls']);
   expect(await runOk(daemon, ['send', session, '--wait'], { input: 'say by id' })).toBe('by id\n');
   expect(await runOk(daemon, ['send', '.', '-', '--wait'], { input: 'say dash' })).toBe('dash\n');
   expect(await runOk(daemon, ['send', '--wait', '--', '--not-a-flag'])).toContain('--not-a-flag');
   expect(await runJson(daemon, ['ls'])).toHaveLength(1);
-  const [accepted] = await runJson(daemon, ['send', 'say quietly']);
+  const accepted = await runJsonLine(daemon, ['send', 'say quietly']);
   expect(accepted).toMatchObject({ session_id: expect.stringMatching(/^ses_/), run_id: expect.stringMatching(/^run_/) });
-  const [result] = await runJson(daemon, ['send', '.', 'call 2 tools', '--wait', '--follow-up']);
+  const result = await runJsonLine(daemon, ['send', '.', 'call 2 tools', '--wait', '--follow-up']);
   expect(result).toMatchObject({ outcome: 'completed', error: null, output: expect.stringContaining('2 calls are done.') });
   expect(await runCommand(daemon, ['send', '.', ' '])).toMatchObject({ code: 1, stderr: 'berth: there is no text to send\n' });
   expect(await runCommand(daemon, ['send', 'x', '--steer', '--follow-up'])).toMatchObject({ code: 64 });
@@ -132,8 +132,8 @@ test('what waits is listed, edited, held, moved, removed and brought back by abo
   await runOk(daemon, ['send', session, '--follow-up', 'say one']);
   await runOk(daemon, ['send', session, '--follow-up', 'say two']);
   await runOk(daemon, ['send', session, '--steer', 'say three']);
-  const queue = async (): Promise<any> => (await runJson(daemon, ['queue', session]))[0].inputs;
-  const texts = async (): Promise<string[]> => (await queue()).map(({ text }: { text: string }) => text);
+  const queue = async () => (await runJsonLine(daemon, ['queue', session])).inputs;
+  const texts = async () => (await queue()).map(({ text }) => text);
   expect(await runOk(daemon, ['queue', session])).toMatch(/^1 {2}\w+ {2}follow-up +say one\n2 .*say two\n3 {2}\w+ {2}steer +say three\n$/);
   await runOk(daemon, ['queue', session, 'edit', '1', 'say', 'uno']);
   await runOk(daemon, ['queue', session, 'edit', '2'], { input: 'say dos' });
@@ -141,7 +141,7 @@ test('what waits is listed, edited, held, moved, removed and brought back by abo
   expect(await texts()).toEqual(['say three', 'say uno', 'say dos']);
   await runOk(daemon, ['queue', session, 'hold', '2']);
   expect((await queue())[1]).toMatchObject({ hold: true });
-  await runOk(daemon, ['queue', session, 'release', (await queue())[1].input_id]);
+  await runOk(daemon, ['queue', session, 'release', (await queue())[1]?.input_id ?? '']);
   expect((await queue())[1]).toMatchObject({ hold: false });
   await runOk(daemon, ['queue', session, 'rm', '1']);
   expect(await runCommand(daemon, ['queue', session, 'rm', '7'])).toMatchObject({ code: 1 });
@@ -154,7 +154,7 @@ test('what waits is listed, edited, held, moved, removed and brought back by abo
   expect(await runCommand(daemon, ['abort', session])).toMatchObject({ code: 1, stderr: 'berth: no run is in progress\n' });
   await runOk(daemon, ['send', session, 'stream 2000 words']);
   await runOk(daemon, ['send', session, '--follow-up', 'say kept']);
-  expect(await runJson(daemon, ['abort', session, '--keep-queue'])).toMatchObject([{ ended: true, dropped: [] }]);
+  expect(await runJsonLine(daemon, ['abort', session, '--keep-queue'])).toMatchObject({ ended: true, dropped: [] });
   expect(await runOk(daemon, ['queue', session])).toContain('paused');
   expect(await runOk(daemon, ['queue', session, 'resume'])).toMatch(/^run_/);
   expect(await runOk(daemon, ['queue', session, 'clear'])).toMatch(/nothing was waiting|removed/);
@@ -165,7 +165,7 @@ test('questions are listed and answered by those who were not there when they we
   expect(await runOk(daemon, ['answer'])).toBe('No questions are open.\n');
   const session = await newSession(daemon, 'asking');
   await using run = startCommand(daemon, ['send', session, 'ask me', '--wait']);
-  const next = async (): Promise<any> => {
+  const next = async (): Promise<JsonLine> => {
     for (;;) {
       const [request] = await runJson(daemon, ['answer']);
       if (request && !asked.has(request.request_id)) {
@@ -226,7 +226,7 @@ test('nothing that a terminal would act on comes out, whatever was said', async 
   expect(await runOk(daemon, ['send', session, '--wait'], { input: `say ${nasty}` })).toBe(`${shown}\n`);
   expect(await runOk(daemon, ['log', session])).toBe(`> say ${shown}\n${shown}\n`);
   for (const args of [['ls'], ['state', session], ['tree', session]]) expect(await runOk(daemon, args)).toContain(shown.slice(0, 8));
-  const [, answer] = await runJson(daemon, ['log', session]);
+  const answer = await runJsonLine(daemon, ['log', session, '--limit', '1']);
   expect(answer.text).toBe(nasty);
   const raw = await runOk(daemon, ['log', session, '--json']);
   expect(raw).not.toMatch(/[\u001b\u009b\u202e\u200b\u0007]/); // eslint-disable-line no-control-regex

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connect } from '../../src/client/index.js';
 import { startDaemon } from '../support/daemon.js';
-import { countStarts, isAlive, makeHome, runCommand, runJson, runOk, startCommand } from './run-cli.js';
+import { countStarts, isAlive, makeHome, runCommand, runJson, runJsonLine, runOk, startCommand } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -15,11 +15,11 @@ test('berth in a pipe starts a daemon, shows the guide, says where things are, a
   for (const path of [home.paths.socket, home.paths.stateDir, home.paths.configDir, join(home.paths.stateDir, 'berth.log')]) {
     expect(stdout).toContain(path);
   }
-  const [status] = await runJson(home, ['daemon', 'status']);
+  const status = await runJsonLine(home, ['daemon', 'status']);
   expect(status).toMatchObject({ running: true, socket: home.paths.socket, sessions: 1 });
   // Again: the same daemon, the same session.
   expect((await runCommand(home, [])).code).toBe(0);
-  expect(await runJson(home, ['daemon', 'status'])).toMatchObject([{ pid: status.pid, sessions: 1 }]);
+  expect(await runJsonLine(home, ['daemon', 'status'])).toMatchObject({ pid: status.pid, sessions: 1 });
 });
 
 test('without a daemon, what needs a running one says 69 and how to start it', async () => {
@@ -45,10 +45,10 @@ test('the daemon is started once, told of, and stopped until it is gone', async 
   await using home = makeHome();
   expect(await runOk(home, ['daemon', 'start'])).toMatch(/^started \(pid \d+/);
   expect(await runOk(home, ['daemon', 'start'])).toMatch(/^already running \(pid \d+/);
-  const [{ pid }] = await runJson(home, ['daemon', 'status']);
+  const { pid } = await runJsonLine(home, ['daemon', 'status']);
   expect(await runOk(home, ['daemon', 'status'])).toMatch(new RegExp(`^running +version .*pid ${pid}`));
   for (let round = 0; round < 3; round++) {
-    const [stopped] = await runJson(home, ['daemon', 'stop']);
+    const stopped = await runJsonLine(home, ['daemon', 'stop']);
     expect(isAlive(stopped.pid)).toBe(false);
     await runOk(home, ['daemon', 'start']);
   }

@@ -93,10 +93,30 @@ export async function runOk(place: Place, args: string[], setup: Setup = {}): Pr
   return stdout;
 }
 
+/** What tests look at in what is printed with `--json`. */
+export interface JsonLine {
+  [name: string]: unknown;
+  session_id: string;
+  request_id: string;
+  type: string;
+  text: string;
+  seq: number | undefined;
+  pid: number;
+  run_state: string;
+  inputs: { input_id: string; text: string; hold: boolean }[];
+}
+
 /** What a command with `--json` said, line by line. */
-export async function runJson(place: Place, args: string[], setup: Setup = {}): Promise<any[]> {
+export async function runJson(place: Place, args: string[], setup: Setup = {}): Promise<JsonLine[]> {
   const lines = (await runOk(place, [...args, '--json'], setup)).split('\n').filter((line) => line !== '');
-  return lines.map((line) => JSON.parse(line));
+  return lines.map((line) => JSON.parse(line) as JsonLine);
+}
+
+/** What a command with `--json` said in its only line. */
+export async function runJsonLine(place: Place, args: string[], setup: Setup = {}): Promise<JsonLine> {
+  const [line, ...more] = await runJson(place, args, setup);
+  if (line === undefined || more.length > 0) throw new Error(`berth ${args.join(' ')} printed ${more.length + (line ? 1 : 0)} lines`);
+  return line;
 }
 
 /** Directories of a person who never started a daemon. One that the commands started is stopped at the end. */

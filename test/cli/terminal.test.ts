@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { missing } from '../needs.js';
 import { program, startDaemon } from '../support/daemon.js';
-import { makeHome, poll, runJson, runOk, type Place } from './run-cli.js';
+import { makeHome, poll, runJson, runJsonLine, runOk, type Place } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -72,7 +72,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     await screen.kill();
     await using again = await openScreen(daemon, ['attach', '.']);
     const text = await again.until((seen) => seen.includes('[run] completed'));
-    const [, answer] = await runJson(daemon, ['log', '.']);
+    const answer = await runJsonLine(daemon, ['log', '.', '--limit', '1']);
     expect(answer.text).toMatch(/ word300$/);
     expect(answerOn(text)).toBe(answer.text);
   });
@@ -86,10 +86,10 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     await screen.type('C-c');
     await screen.until((text) => /\n\[detached\] The run goes on\. berth attach \w+ comes back/.test(text));
     await poll(
-      () => runJson(daemon, ['state', session]),
-      ([state]) => state.run_state === 'idle',
+      () => runJsonLine(daemon, ['state', session]),
+      ({ run_state }) => run_state === 'idle',
     );
-    expect(await runJson(daemon, ['state', session])).toMatchObject([{ last_run: { outcome: 'completed' }, clients: [] }]);
+    expect(await runJsonLine(daemon, ['state', session])).toMatchObject({ last_run: { outcome: 'completed' }, clients: [] });
   });
 
   test('what is typed and what arrives do not mix', async () => {

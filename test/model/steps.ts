@@ -187,10 +187,16 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
     case 'follow_up':
       return sendInput(world, memory, session, deed);
     case 'abort': {
-      const { run, deleting } = session;
+      const { run, deleting, waiting } = session;
+      const isFirst = run?.aborting === false;
       const reply = world.send('abort', { session_id: session.id, keep_queue: deed.keep });
       expectReply(reply, deleting ? 'session_not_found' : run ? 'ok' : 'no_active_run', deed);
-      if (reply.ok) assert.equal(reply.payload.run_id, run?.id, 'abort names the run it stops');
+      if (!reply.ok) return;
+      assert.equal(reply.payload.run_id, run?.id, 'abort names the run it stops');
+      world.sync();
+      const kept = deed.keep || !isFirst ? waiting : [];
+      assert.deepEqual(session.waiting, kept, 'the first commit of an abort drops the queue, unless it is to be kept');
+      if (isFirst) assert.equal(session.paused, deed.keep, 'a queue that is kept is paused');
       return;
     }
     case 'update':

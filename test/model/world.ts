@@ -347,6 +347,20 @@ export function createWorld(seed: number) {
     return engine.running() === active.length && active.every((runId) => asking.has(runId)) && store.sessions.deleted().length === 0;
   }
 
+  /** The questions that are open, when nothing but them is waited for. */
+  function waitingForPeople(): string[] {
+    sync();
+    return isAtRest() ? [...monitor.requests].filter(([, { open }]) => open).map(([id]) => id) : [];
+  }
+
+  function checkParked(before: string[]): void {
+    for (const id of before) {
+      const request = monitor.requests.get(id);
+      const { run } = monitor.sessions.get(request?.sessionId ?? '') ?? {};
+      assert(request?.open && run?.id === request.runId, `${id} waited for a person and does not any more after a restart`);
+    }
+  }
+
   /** Runs on until only people are waited for. */
   async function rest(): Promise<void> {
     const until = turns + turnsToRestMax;
@@ -531,13 +545,16 @@ export function createWorld(seed: number) {
     },
     /** Kills the engine between two of its commits and boots another on what it left. */
     async crash(): Promise<void> {
+      const parked = waitingForPeople();
       kill();
       await restart();
+      checkParked(parked);
     },
     restart,
     /** Stops as SIGTERM does, and boots again. */
     async stopAndStart(): Promise<void> {
       const { engine, life } = running();
+      const parked = waitingForPeople();
       await engine.stop();
       for (let i = 0; i < 3; i++) await turnOfLoop();
       if (!life.dead) {
@@ -545,6 +562,7 @@ export function createWorld(seed: number) {
         life.dead = true;
       }
       await restart();
+      checkParked(parked);
     },
     start() {
       start();

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSqlite } from '../../src/store/sqlite.js';
 import { makeRoot, pathsIn, startDaemon } from '../support/daemon.js';
+import { seedHistory } from '../support/seed-store.js';
 import { noSmallDisk } from '../support/small-disk.js';
 import { openTalk } from '../support/talk.js';
 
@@ -145,20 +146,7 @@ test('a very long session is attached to at once, and its size is not held in me
   const talk = await openTalk(daemon);
   expect(await talk.run('say first')).toBe('completed');
   await daemon.terminate();
-  const db = new Sqlite(join(daemon.paths.stateDir, 'berth.db'));
-  const leaf = db.prepare('SELECT leaf_id FROM session').pluck().get() as string;
-  const count = 20_000;
-  db.transaction(() => {
-    const insert = db.prepare(
-      `INSERT INTO entry (id, session_id, parent_id, role, run_id, turn_kind, content, text, bytes, at_ms) VALUES (?, ?, ?, ?, 'run_x', 'prompt', NULL, ?, ?, 0)`,
-    );
-    const text = 'what people and models say to each other '.repeat(100);
-    for (let i = 0, parent = leaf; i < count; parent = `msg_${i++}`) {
-      insert.run(`msg_${i}`, talk.session, parent, i % 2 === 0 ? 'user' : 'assistant', `${i} ${text}`, text.length + 8);
-    }
-    db.prepare('UPDATE session SET leaf_id = ?').run(`msg_${count - 1}`);
-  })();
-  db.close();
+  seedHistory(daemon, talk.session, 20_000, 'what people and models say to each other '.repeat(100));
   await daemon.start();
   const client = await daemon.raw();
   expect((await client.call('ping')).ok).toBe(true);
