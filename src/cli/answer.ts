@@ -1,8 +1,8 @@
 import type { UiRequest } from '../protocol/events.js';
+import { matchIds, shortId, shortIds } from './brief.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { describeAnswer, describeQuestion, hintOf, readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';
-import { matchIds, shortId, shortIds } from './short-id.js';
 import { readStdin } from './stdin.js';
 import type { Subcommand, Cli } from './subcommand.js';
 

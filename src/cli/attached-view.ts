@@ -1,14 +1,13 @@
 import type { AttachedSession } from '../client/attach.js';
 import type { Berth } from '../client/connect.js';
 import type { WireEvent } from '../protocol/events.js';
-import { shortenHome } from './directory.js';
+import { shortId, shortenHome } from './brief.js';
 import { exit, type ExitCode } from './exit.js';
 import { createLineInput } from './line-input.js';
 import { createLineView } from './line-view.js';
 import { createPage } from './page.js';
 import { printable, printableJson, printableLine } from './printable.js';
 import { replayEvents } from './replay.js';
-import { shortId } from './short-id.js';
 import { isColoured, writeErr, writeOut } from './standard-streams.js';
 import { createStyle } from './style.js';
 
@@ -18,6 +17,8 @@ interface Options {
   /** Events as JSON lines instead of lines for people. */
   json?: boolean | undefined;
 }
+
+const leaveSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * A session in view until the person leaves: prints what happens, does what is typed. When standard input is no terminal and
@@ -71,7 +72,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     });
   }
 
-  process.on('SIGINT', leave);
+  for (const signal of leaveSignals) process.on(signal, leave);
   try {
     if (!json) {
       page.line(createStyle(isColoured()).bold(titleOf(attached)));
@@ -94,7 +95,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     if (leaving.signal.aborted && !json) view.note(farewell());
     return exit.ok;
   } finally {
-    process.off('SIGINT', leave);
+    for (const signal of leaveSignals) process.off(signal, leave);
     attached.close();
     terminal?.close();
     stdin.destroy();

@@ -1,14 +1,13 @@
 import type { Berth } from '../client/connect.js';
 import { listSessions } from '../client/resolve.js';
+import { shortId, shortenHome } from './brief.js';
 import { alignColumns } from './columns.js';
-import { shortenHome } from './directory.js';
 import { exit, Refused, type ExitCode } from './exit.js';
 import { createPage } from './page.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
 import { awaitRun } from './awaited-run.js';
 import { newestOrNew } from './send.js';
-import { shortId } from './short-id.js';
 import type { Subcommand, Cli } from './subcommand.js';
 import { writeOut } from './standard-streams.js';
 import { viewSession } from './attached-view.js';

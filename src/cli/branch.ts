@@ -1,7 +1,7 @@
 import type { Berth } from '../client/connect.js';
+import { matchIds } from './brief.js';
 import { exit, Refused } from './exit.js';
 import { orRefused } from './refusals.js';
-import { matchIds } from './short-id.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {

@@ -1,7 +1,6 @@
 import { NoDaemon } from '../client/errors.js';
-import { toAge } from './age.js';
+import { shortenHome, toAge } from './brief.js';
 import { alignColumns } from './columns.js';
-import { shortenHome } from './directory.js';
 import { exit } from './exit.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';

@@ -1,13 +1,14 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Berth } from '../client/connect.js';
 import { ConnectionLost, NoDaemon } from '../client/errors.js';
 import { openSocket } from '../client/lines.js';
 import { listSessions } from '../client/resolve.js';
 import { limits } from '../protocol/limits.js';
+import { shortId } from './brief.js';
 import { exit, Refused } from './exit.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
-import { shortId } from './short-id.js';
 import type { Subcommand, Cli } from './subcommand.js';
 
 interface Args {
@@ -81,10 +82,16 @@ async function accepts(socketPath: string): Promise<boolean> {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
-    return true;
+    return !isZombie(pid);
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
+}
+
+/** A process that has ended may keep its number until its parent looks, and in containers some parents take their time. */
+function isZombie(pid: number): boolean {
+  const stat = `/proc/${pid}/stat`;
+  return existsSync(stat) && /\) Z [^)]*$/.test(readFileSync(stat, 'utf8'));
 }
 
 function tellStopped(cli: Cli, pid: number, left: LeftRun[]): void {

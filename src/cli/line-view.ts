@@ -2,13 +2,12 @@ import type { Heard } from '../client/attach.js';
 import type { SessionView } from '../client/session-view.js';
 import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
-import { toDuration } from './age.js';
+import { shortId, toDuration } from './brief.js';
 import { clipColumns } from './columns.js';
 import { showEnding, showMessage, showOutput, showUserMessage } from './message-lines.js';
 import type { Page } from './page.js';
 import { printableLine } from './printable.js';
 import { describeAnswer, describeQuestion, hintOf } from './questions.js';
-import { shortId } from './short-id.js';
 import { createSpoken } from './spoken.js';
 import type { Style } from './style.js';
 
@@ -45,9 +44,10 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     shown.add(message.id);
     if (known || message.role === 'tool_result') return;
     if (message.role === 'user') return showUserMessage(page, style, message);
+    const heard = spoken.knows(message.id);
     const lost = spoken.finish(message);
     if (lost > 0) note(`[the last ${lost} characters above were lost with the daemon]`);
-    showEnding(page, style, message);
+    showEnding(page, style, message, heard);
   }
 
   function catchUp(view: SessionView): void {

@@ -1,15 +1,12 @@
 import { listSessions } from '../client/resolve.js';
 import { limits } from '../protocol/limits.js';
 import type { SessionListRow } from '../protocol/views.js';
+import { shortIds, shortenHome, toAge } from './brief.js';
 import { alignColumns, clipColumns, columnsOf } from './columns.js';
-import { shortenHome } from './directory.js';
 import { exit } from './exit.js';
 import { printableLine } from './printable.js';
-import { shortIds } from './short-id.js';
-import { isColoured, outputColumns } from './standard-streams.js';
-import { createStyle } from './style.js';
+import { outputColumns } from './standard-streams.js';
 import { readCount, type Subcommand } from './subcommand.js';
-import { toAge } from './age.js';
 
 interface Args {
   all?: true;
@@ -62,7 +59,6 @@ export const ls: Subcommand = {
 };
 
 function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] {
-  const style = createStyle(isColoured());
   const ids = shortIds(rows.map((row) => row.session_id));
   const now = Date.now();
   const before = rows.map((row) => [
@@ -77,7 +73,7 @@ function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] 
   const titleMax = Math.max(titleColumnsMin, Math.min(titleColumnsMax, room));
   const titles = rows.map((row) => clipColumns(printableLine(row.title === '' ? row.last_user_message : row.title), titleMax));
   const [lastHead = '', ...lasts] = alignColumns([['TITLE', 'DIRECTORY'], ...titles.map((title, at) => [title, cwds[at] ?? ''])]);
-  return [style.dim(head + lastHead), ...heads.map((line, at) => line + (lasts[at] ?? ''))];
+  return [head + lastHead, ...heads.map((line, at) => line + (lasts[at] ?? ''))];
 }
 
 function stateOf({ session_id, run_state, archived }: SessionListRow, asking: ReadonlySet<string>): string {

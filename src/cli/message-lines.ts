@@ -15,7 +15,7 @@ export function showMessage(page: Page, style: Style, message: Message, linesMax
     if (block.type === 'thinking') page.flow(`${message.id} thinking`, block.thinking, { paint: style.dim });
     if (block.type === 'tool_call') page.line(style.dim(`[tool] ${describeCall(block.name, block.arguments)}`));
   }
-  showEnding(page, style, message);
+  showEnding(page, style, message, false);
   if (message.stop_reason === 'aborted') page.line(style.dim('[stopped here]'));
   if (message.stop_reason === 'error') page.line(style.dim('[failed here]'));
 }
@@ -29,10 +29,10 @@ export function showUserMessage(page: Page, style: Style, message: Message): voi
   page.endLine();
 }
 
-/** Says what is special about the end of an answer. */
-export function showEnding(page: Page, style: Style, { stop_reason, truncated }: Message): void {
+/** Says what is special about the end of an answer; `heard` when all of it was shown as it came. */
+export function showEnding(page: Page, style: Style, { stop_reason, truncated }: Message, heard: boolean): void {
   page.endLine();
-  if (truncated) page.line(style.dim('[only the beginning is shown; berth log has it all]'));
+  if (truncated && !heard) page.line(style.dim('[only the beginning is shown; berth log has it all]'));
   if (stop_reason === 'length') page.line(style.dim('[cut: the model reached its length limit]'));
 }
 

@@ -1,11 +1,11 @@
 import type { Berth } from '../client/connect.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { QueuedInput } from '../protocol/events.js';
+import { matchIds, shortId, shortIds } from './brief.js';
 import { alignColumns, clipColumns } from './columns.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
-import { matchIds, shortId, shortIds } from './short-id.js';
 import { readStdin } from './stdin.js';
 import { readCount, type Subcommand, type Cli } from './subcommand.js';
 

@@ -1,7 +1,7 @@
 import type { RunOutcome } from '../protocol/events.js';
+import { shortId } from './brief.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { orRefused } from './refusals.js';
-import { shortId } from './short-id.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {

@@ -1,10 +1,9 @@
 import type { StateView } from '../protocol/views.js';
+import { shortId, shortenHome } from './brief.js';
 import { alignColumns } from './columns.js';
-import { shortenHome } from './directory.js';
 import { exit } from './exit.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
-import { shortId } from './short-id.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {

@@ -1,9 +1,9 @@
 import type { ReplyPayload } from '../protocol/commands.js';
+import { shortIds } from './brief.js';
 import { clipColumns } from './columns.js';
 import { exit } from './exit.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
-import { shortIds } from './short-id.js';
 import { outputColumns } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';
 

@@ -45,7 +45,7 @@ export function sayMessage(draft: Draft, message: NewMessage, fresh: Fresh): voi
 }
 
 /** The text and content of an input as its message shows it: content that has words of its own is the whole message. */
-export function messageContent(text: string, content: ContentBlock[] | null | undefined): ContentBlock[] {
+function messageContent(text: string, content: ContentBlock[] | null | undefined): ContentBlock[] {
   if (!content) return [{ type: 'text', text }];
   if (text === '' || content.some((block) => block.type === 'text')) return content;
   return [{ type: 'text', text }, ...content];

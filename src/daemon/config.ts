@@ -30,7 +30,7 @@ export interface Config {
   runsAtOnce: number;
 }
 
-export function configPath(configDir: string): string {
+function configPath(configDir: string): string {
   return join(configDir, 'config.json');
 }
 

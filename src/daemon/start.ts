@@ -102,7 +102,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     startDraining: () => (draining = true),
     shutdown() {
       // The rest of the stop closes connections: it waits until the one that asked has its answer.
-      setTimeout(() => void stop(), 0);
+      setImmediate(() => void stop());
       return settle();
     },
   };

@@ -5,7 +5,7 @@ import type { UiMethod } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { Store } from '../store/store.js';
 import type { Question } from '../tools/port.js';
-import type { Commit } from './commit.js';
+import type { PatientCommit } from './patience.js';
 import { until, type Wakes } from './wakes.js';
 
 export interface AskAddress {
@@ -23,7 +23,7 @@ export interface Answered {
 
 interface Deps {
   store: Store;
-  commit: Commit;
+  commit: PatientCommit;
   wakes: Wakes;
   now(): number;
   /** Is somebody attached who could answer this? */

@@ -1,5 +1,4 @@
 import { statSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Decision, Fresh } from '../core/decision.js';
 import { emptySession, type SessionState } from '../core/session.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
@@ -19,8 +18,6 @@ export interface Commit {
   decide<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
   /** The same for a session that is about to be made. */
   create<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
-  /** The engine's own commits: a store that is full or busy is waited for, visibly, and nothing goes on meanwhile. */
-  decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
   /** Bookkeeping beside the log. False when the store has no room or is busy: try again later. */
   maintain(work: () => void): boolean;
 }
@@ -31,13 +28,9 @@ interface Deps {
   wake(sessionId: string): void;
   /** A session's rows may be swept now. */
   onDeleted(): void;
-  /** Told while an engine commit of a session cannot be made, and again when it could. */
-  onParked(sessionId: string, fault: StoreFault | undefined): void;
   fault(point: FaultPoint): void;
   /** The store cannot be trusted any more. Does not return. */
   onFatal(error: unknown): never;
-  /** Fires when the daemon gives up waiting, because it has to stop. */
-  stopped: AbortSignal;
 }
 
 const faultWords = {
@@ -45,7 +38,7 @@ const faultWords = {
   store_busy: 'another program holds the store; try again',
 } as const;
 
-export function createCommit({ store, fresh, wake, onDeleted, onParked, fault, onFatal, stopped }: Deps): Commit {
+export function createCommit({ store, fresh, wake, onDeleted, fault, onFatal }: Deps): Commit {
   const { db, log } = store;
   let waitsForLock = true;
   let commits = 0;
@@ -94,7 +87,7 @@ export function createCommit({ store, fresh, wake, onDeleted, onParked, fault, o
 
   /** Moves the WAL into the database once it has grown, between two turns of the loop. */
   function noteGrowth(): void {
-    if (++commits % limits.walLookCommits !== 0) return;
+    if (++commits % limits.walCommitsMax !== 0) return;
     const bytes = statSync(`${db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     if (bytes < limits.walBytesMax || checkpointing) return;
     checkpointing = true;
@@ -124,18 +117,6 @@ export function createCommit({ store, fresh, wake, onDeleted, onParked, fault, o
   return {
     decide: (sessionId, decide) => run(undefined, sessionId, decide),
     create: (sessionId, decide) => run(emptySession(sessionId), sessionId, decide),
-    async decideEventually(sessionId, decide) {
-      for (let waitMs: number = limits.commitRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
-        const outcome = run(undefined, sessionId, decide);
-        const fault = outcome.ok ? undefined : outcome.fault;
-        if (waitMs > limits.commitRetryMinMs || fault) onParked(sessionId, fault);
-        if (!fault || stopped.aborted) return outcome;
-        // Being stopped ends the wait early; the loop then tries once more.
-        await delay(waitMs, undefined, { signal: stopped }).catch((error: unknown) => {
-          if (!stopped.aborted) throw error;
-        });
-      }
-    },
     maintain(work) {
       return 'done' in guarded(() => db.transaction(work).immediate());
     },

@@ -12,6 +12,7 @@ import type { FaultPoint } from './fault-points.js';
 import { createCommit } from './commit.js';
 import { createDrainers, type Drainers } from './drainers.js';
 import { createHousekeeping, type Housekeeping } from './housekeeping.js';
+import { createPatientCommit } from './patience.js';
 import { createLiveMessages } from './live.js';
 import { createLiveSignals } from './live-signals.js';
 import { createLiveTools } from './live-tools.js';
@@ -53,14 +54,16 @@ export function createEngine(deps: EngineDeps) {
   const live = createLiveMessages(liveDeps);
   const liveTools = createLiveTools(liveDeps);
   const signals = createLiveSignals(liveDeps);
-  const commit = createCommit({
-    store,
-    fresh: () => ({ nowMs: now(), id: newId }),
-    wake: wakes.wake,
-    onDeleted: () => housekeeping.schedule(),
+  const commit = createPatientCommit({
+    commit: createCommit({
+      store,
+      fresh: () => ({ nowMs: now(), id: newId }),
+      wake: wakes.wake,
+      onDeleted: () => housekeeping.schedule(),
+      fault,
+      onFatal,
+    }),
     onParked: tellParked,
-    fault,
-    onFatal,
     stopped: giveUp.signal,
   });
   const checkpoint = createCheckpoint({ store, commit, live, fault });

@@ -45,4 +45,3 @@ export function createLiveSignals({ wake, now }: { wake(sessionId: string): void
     },
   };
 }
-export type LiveSignals = ReturnType<typeof createLiveSignals>;

@@ -6,14 +6,14 @@ import type { RunError } from '../protocol/events.js';
 import type { ModelDelta, ModelRequest, Provider, Providers, ToolSpec } from '../providers/port.js';
 import type { Store } from '../store/store.js';
 import { unlessAborted } from './abortable.js';
-import type { Commit } from './commit.js';
+import type { PatientCommit } from './patience.js';
 import type { FaultPoint } from './fault-points.js';
 import { toModelMessages } from './history.js';
 import type { LiveMessages, OpenMessage } from './live.js';
 
 interface Deps {
   store: Store;
-  commit: Commit;
+  commit: PatientCommit;
   live: LiveMessages;
   providers: Providers;
   toolSpecs(active: string[] | null): ToolSpec[];

@@ -4,14 +4,14 @@ import type { SessionState } from '../core/session.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import type { Store } from '../store/store.js';
 import type { Tool } from '../tools/port.js';
-import type { Commit } from './commit.js';
+import type { PatientCommit } from './patience.js';
 import type { LiveMessages } from './live.js';
 import type { Slots } from './slots.js';
 import type { ToolCalls } from './tool-calls.js';
 
 interface Deps {
   store: Store;
-  commit: Commit;
+  commit: PatientCommit;
   live: LiveMessages;
   slots: Slots;
   tools: ReadonlyMap<string, Tool>;

@@ -8,12 +8,12 @@ import type { ContentBlock } from '../protocol/messages.js';
 import type { ApprovalNeed, Question, Tool } from '../tools/port.js';
 import { unlessAborted } from './abortable.js';
 import type { Asks } from './asks.js';
-import type { Commit } from './commit.js';
+import type { PatientCommit } from './patience.js';
 import type { FaultPoint } from './fault-points.js';
 import type { LiveTools } from './live-tools.js';
 
 interface Deps {
-  commit: Commit;
+  commit: PatientCommit;
   asks: Asks;
   liveTools: LiveTools;
   tools: ReadonlyMap<string, Tool>;

@@ -9,7 +9,6 @@ const inTurn = { ...inRun, turn_id: z.string() };
 const maybeInRun = { ...inSession, run_id: z.string().optional(), turn_id: z.string().optional() };
 
 export const inputKind = z.enum(['prompt', 'steer', 'follow_up']);
-export type InputKind = z.infer<typeof inputKind>;
 export const queueMode = z.enum(['one-at-a-time', 'all']);
 export type QueueMode = z.infer<typeof queueMode>;
 export const outcome = z.enum(['completed', 'aborted', 'failed', 'interrupted']);
@@ -52,7 +51,7 @@ export const uiRequest = z.object({
 export type UiRequest = z.infer<typeof uiRequest>;
 
 /** What can change about a session after it was made; also the shape of what `session_update` tells. */
-export const sessionFields = {
+const sessionFields = {
   title: z.string().optional(),
   cwd: z.string().optional(),
   model: z.string().optional(),

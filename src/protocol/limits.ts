@@ -58,7 +58,7 @@ export const limits = {
   busyTimeoutMs: 100,
   checkpointMs: 250,
   walBytesMax: 4 * 1024 * 1024,
-  walLookCommits: 16,
+  walCommitsMax: 16,
   commitRetryMinMs: 100,
   commitRetryMaxMs: 5_000,
   logEventsMax: 500_000,
@@ -66,7 +66,7 @@ export const limits = {
   pruneEveryEvents: 5_000,
   pruneBatchRows: 2_000,
   sweepBatchRows: 500,
-  vacuumBatchPages: 500,
+  vacuumPagesMax: 500,
   // Daemon
   stopMs: 4_000,
   startMs: 10_000,

@@ -112,7 +112,6 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
     },
   };
 }
-export type CommandServer = ReturnType<typeof createCommandServer>;
 
 interface ReadCommand {
   id: string;
@@ -121,7 +120,7 @@ interface ReadCommand {
 }
 
 /** The envelope of a command, before its payload is looked at. What cannot be decoded has no id to answer to. */
-export function readCommand(line: DecodedLine): ReadCommand | { id: string; refusal: Refusal } {
+function readCommand(line: DecodedLine): ReadCommand | { id: string; refusal: Refusal } {
   const read = readEnvelope(line);
   if ('refusal' in read) return read;
   if (!Object.hasOwn(commands, read.type)) {

@@ -139,4 +139,3 @@ export function createEventServer({ engine, clients, logId, now }: Deps) {
     },
   };
 }
-export type EventServer = ReturnType<typeof createEventServer>;

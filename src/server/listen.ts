@@ -22,7 +22,7 @@ interface Doors {
   onLooseDoor(): void;
 }
 
-export function eventsPathOf(socketPath: string): string {
+function eventsPathOf(socketPath: string): string {
   return `${socketPath}.events`;
 }
 

@@ -21,4 +21,3 @@ export function createArtifactRows(db: Database) {
     },
   };
 }
-export type ArtifactRows = ReturnType<typeof createArtifactRows>;

@@ -165,4 +165,3 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     },
   };
 }
-export type EventLog = ReturnType<typeof createEventLog>;

@@ -55,7 +55,6 @@ export function createReading(db: Database) {
     },
   };
 }
-export type Reading = ReturnType<typeof createReading>;
 
 /** Words as FTS5 phrases, so that what a person types is never query syntax. */
 function toMatch(query: string): string {

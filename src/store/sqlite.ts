@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import type BetterSqlite3 from 'better-sqlite3';
 
 export type Database = BetterSqlite3.Database;
-export type Statement<Bind extends unknown[] = unknown[], Row = unknown> = BetterSqlite3.Statement<Bind, Row>;
 
 /** The driver whose binary fits this Node: from Node-API 10 on the newer one, which older Nodes cannot load. */
 export function loadSqlite(): typeof BetterSqlite3 {

@@ -49,9 +49,8 @@ export function createSweep(db: Database) {
     },
     /** Gives a batch of free pages back to the file system. True when there are more. */
     giveBack(): boolean {
-      db.pragma(`incremental_vacuum(${limits.vacuumBatchPages})`);
+      db.pragma(`incremental_vacuum(${limits.vacuumPagesMax})`);
       return (db.pragma('freelist_count', { simple: true }) as number) > 0;
     },
   };
 }
-export type Sweep = ReturnType<typeof createSweep>;

@@ -34,12 +34,10 @@ export function seedHistory(stateDir: string, messages: number): string {
     fresh: () => ({ nowMs: Date.now(), id: newId }),
     wake: () => undefined,
     onDeleted: () => undefined,
-    onParked: () => undefined,
     fault: () => undefined,
     onFatal(error) {
       throw error;
     },
-    stopped: new AbortController().signal,
   });
   const sessionId = newId('ses');
   const fields = {

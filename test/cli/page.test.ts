@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { alignColumns, clipColumns, columnsOf } from '../../src/cli/columns.js';
 import { createPage } from '../../src/cli/page.js';
-import { matchIds, shortIds } from '../../src/cli/short-id.js';
+import { matchIds, shortIds } from '../../src/cli/brief.js';
 import { createSpoken } from '../../src/cli/spoken.js';
 import type { Message } from '../../src/protocol/messages.js';
 

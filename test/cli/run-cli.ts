@@ -153,12 +153,12 @@ export function countStarts({ paths }: Place): number {
     .filter((line) => line.includes('"msg":"ready"')).length;
 }
 
+/** Does a process still do anything? One that has ended may wait for its parent to look. */
 export function isAlive(pid: number): boolean {
   try {
-    process.kill(pid, 0);
-    return true;
+    return !/\) Z [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    if (['ENOENT', 'ESRCH'].includes(String((error as NodeJS.ErrnoException).code))) return false;
     throw error;
   }
 }

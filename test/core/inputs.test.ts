@@ -166,22 +166,25 @@ describe('while a run is being aborted', () => {
     expect(refusalOf(play.submit('inp_2', { command: 'follow_up' }))).toBe('no_active_run');
   });
 
-  test.each(['steer', 'follow_up'] as const)('a %s that may start a run starts the next one in the commit that ends this one', (command) => {
-    const play = createAborting();
-    const accepted = play.submit('inp_2', { command, otherwise: 'prompt' });
-    play.take(accepted);
-    const told = settle(play);
-    expect(told.slice(told.indexOf('agent_end aborted'))).toEqual([
-      'agent_end aborted',
-      'agent_start',
-      'queue_update taken inp_2',
-      'turn_start 1 prompt',
-      'message_start user',
-      'message_end user',
-    ]);
-    expect(accepted.ok && accepted.reply.runId).toBe(play.state.run?.id);
-    expect(play.state.inputs).toEqual([]);
-  });
+  test.each(['steer', 'follow_up'] as const)(
+    'a %s that may start a run starts the next one in the commit that ends this one',
+    (command) => {
+      const play = createAborting();
+      const accepted = play.submit('inp_2', { command, otherwise: 'prompt' });
+      play.take(accepted);
+      const told = settle(play);
+      expect(told.slice(told.indexOf('agent_end aborted'))).toEqual([
+        'agent_end aborted',
+        'agent_start',
+        'queue_update taken inp_2',
+        'turn_start 1 prompt',
+        'message_start user',
+        'message_end user',
+      ]);
+      expect(accepted.ok && accepted.reply.runId).toBe(play.state.run?.id);
+      expect(play.state.inputs).toEqual([]);
+    },
+  );
 
   test('several such inputs are told the same run, and all of them are taken by it, in order', () => {
     const play = createAborting();

@@ -77,16 +77,19 @@ describe('an answer', () => {
     }
   });
 
-  test.each(cases)('of the wrong kind is refused, names result and leaves the question open: $method $params', ({ method, params, wrong }) => {
-    const { play, id } = createAsked(method, params);
-    for (const result of wrong) {
-      expect(answer(play, id, { result })).toMatchObject({
-        ok: false,
-        refusal: { code: 'invalid_payload', message: expect.stringMatching(/^result: /), details: { field: 'result' } },
-      });
-    }
-    expect(play.state.requests).toHaveLength(1);
-  });
+  test.each(cases)(
+    'of the wrong kind is refused, names result and leaves the question open: $method $params',
+    ({ method, params, wrong }) => {
+      const { play, id } = createAsked(method, params);
+      for (const result of wrong) {
+        expect(answer(play, id, { result })).toMatchObject({
+          ok: false,
+          refusal: { code: 'invalid_payload', message: expect.stringMatching(/^result: /), details: { field: 'result' } },
+        });
+      }
+      expect(play.state.requests).toHaveLength(1);
+    },
+  );
 
   test('comes first or too late', () => {
     const { play, id } = createAsked('confirm');

@@ -377,7 +377,9 @@ describe('settling a run', () => {
     play.start('call_1');
     play.ask();
     play.take(abortRun(play.state, false, undefined));
-    expect(play.take(settleRun(play.state, { outcome: 'aborted', error: null, spoken: [] }, play.fresh))[0]).toBe('ui_resolved abort aborted');
+    expect(play.take(settleRun(play.state, { outcome: 'aborted', error: null, spoken: [] }, play.fresh))[0]).toBe(
+      'ui_resolved abort aborted',
+    );
   });
 
   test('says why a run failed and pauses the queue', () => {
@@ -396,7 +398,9 @@ describe('settling a run', () => {
   });
 
   test('of nothing is refused', () => {
-    expect(refusalOf(settleRun(createPlay().state, { outcome: 'aborted', error: null, spoken: [] }, createPlay().fresh))).toBe('no_active_run');
+    expect(refusalOf(settleRun(createPlay().state, { outcome: 'aborted', error: null, spoken: [] }, createPlay().fresh))).toBe(
+      'no_active_run',
+    );
   });
 });
 

@@ -59,6 +59,7 @@ export async function createWorkload(daemon: TestDaemon, random: () => number) {
   const edits = new Map<string, string | undefined>();
   const removed = new Set<string>();
   const aborted = new Set<string>();
+  const modes = new Map<string, string | undefined>();
   const shown = new Map<string, ShownText>();
   const answered = new Set<string>();
   const figures: Figures = { kills: 0, acknowledged: 0, settled: 0, cutTexts: 0, parked: 0, readyMs: [], hits: new Map() };
@@ -144,7 +145,12 @@ export async function createWorkload(daemon: TestDaemon, random: () => number) {
       if (reply.ok) aborted.add(reply.payload.run_id ?? '');
     } else if (what < 0.9) await client.call('clear_queue', { session_id: session });
     else if (what < 0.96) await client.call('resume_queue', { session_id: session });
-    else await client.call('set_steering_mode', { session_id: session, mode: pick(['all', 'one-at-a-time']) });
+    else {
+      const mode = pick(['all', 'one-at-a-time']);
+      modes.set(session, undefined);
+      const reply = await client.call('set_steering_mode', { session_id: session, mode });
+      if (reply.ok) modes.set(session, mode);
+    }
   }
 
   /** Acts until the daemon is gone. */
@@ -211,7 +217,7 @@ export async function createWorkload(daemon: TestDaemon, random: () => number) {
     daemon.env.BERTH_FAULT = fault;
     const died = await daemon.start().then(
       () => false,
-      (error: unknown) => /the daemon ended with null/.test(String(error)) || assert.fail(String(error)),
+      (error: unknown) => String(error).includes('the daemon ended with null') || assert.fail(String(error)),
     );
     delete daemon.env.BERTH_FAULT;
     await daemon.kill9();
@@ -277,7 +283,8 @@ export async function createWorkload(daemon: TestDaemon, random: () => number) {
     }
     for (const [call, starts] of monitor.callStarts) assert.equal(starts, 1, `the call ${call} began ${starts} times`);
     for (const requestId of answered) assert.equal(monitor.requests.get(requestId)?.open, false, `${requestId} was answered`);
-    for (const { id, waiting, paused, run } of monitor.sessions.values()) {
+    for (const { id, waiting, paused, run, steeringMode } of monitor.sessions.values()) {
+      if (modes.get(id) !== undefined) assert.equal(steeringMode, modes.get(id), `the mode of ${id} is the one that was set`);
       if (!run && waiting.some(({ hold }) => !hold)) assert(paused, `what waits in ${id} is kept, paused`);
     }
   }

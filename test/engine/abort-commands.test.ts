@@ -80,7 +80,10 @@ test('an input that comes during an abort starts the run to come, right after th
     expect(await talk.ended(nextRun)).toBe('completed');
     const events = talk.events.lines.filter(({ seq }) => seq !== undefined);
     const end = events.findIndex(({ type, payload }) => type === 'agent_end' && payload.run_id === run);
-    expect(events.slice(end, end + 2).map(({ type, seq }) => `${type} ${(seq ?? 0) - (events[end]?.seq ?? 0)}`)).toEqual(['agent_end 0', 'agent_start 1']);
+    expect(events.slice(end, end + 2).map(({ type, seq }) => `${type} ${(seq ?? 0) - (events[end]?.seq ?? 0)}`)).toEqual([
+      'agent_end 0',
+      'agent_start 1',
+    ]);
     expect(events[end + 1]?.payload.run_id).toBe(nextRun);
   }
 });
@@ -91,8 +94,10 @@ test('is over within 250 ms, a hundred times of a hundred', async () => {
   const took: number[] = [];
   for (let i = 0; i < 100; i++) {
     const run = await talk.prompt(phases[i % phases.length] ?? '');
-    if (i % 3 > 0) await talk.until((event) => event.type === 'message_start' && event.payload.role === 'assistant' && event.payload.run_id === run);
-    if (i % 3 > 1) await talk.until((event) => event.type !== 'message_start' && event.payload.run_id === run && event.payload.message_id !== undefined);
+    if (i % 3 > 0)
+      await talk.until((event) => event.type === 'message_start' && event.payload.role === 'assistant' && event.payload.run_id === run);
+    if (i % 3 > 1)
+      await talk.until((event) => event.type !== 'message_start' && event.payload.run_id === run && event.payload.message_id !== undefined);
     const from = performance.now();
     await talk.ok('abort');
     expect(await talk.ended(run)).toBe('aborted');

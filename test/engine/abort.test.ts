@@ -116,7 +116,7 @@ describe('an abort', () => {
   });
 
   test('resolves an open request by abort', async () => {
-    await using berth = createTestEngine({ tools: [createAskUserTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createAskUserTool()] });
     const session = berth.session();
     berth.prompt(session);
     (await berth.model.next()).call('ask_user', { method: 'confirm', title: 'Sure?' }).end();
@@ -213,7 +213,12 @@ describe('the run to come', () => {
     await berth.model.next();
     await using after = berth.crash();
     after.engine.recover();
-    expect(after.store.load(session)).toMatchObject({ run: null, paused: true, lastRun: { outcome: 'interrupted' }, inputs: [{ text: 'two' }] });
+    expect(after.store.load(session)).toMatchObject({
+      run: null,
+      paused: true,
+      lastRun: { outcome: 'interrupted' },
+      inputs: [{ text: 'two' }],
+    });
   });
 });
 
@@ -226,7 +231,10 @@ test('a session that is deleted while its tool runs ends, and nothing is written
   await gate.arrive(1);
   expect(berth.engine.commit.decide(session, deleteSession).ok).toBe(true);
   await berth.until(session, () => (berth.store.sessions.exists(session) ? undefined : true));
-  const deleted = berth.store.db.prepare(`SELECT max(seq) FROM event WHERE session_id = ? AND type = 'session_update'`).pluck().get(session);
+  const deleted = berth.store.db
+    .prepare(`SELECT max(seq) FROM event WHERE session_id = ? AND type = 'session_update'`)
+    .pluck()
+    .get(session);
   await new Promise((resolve) => setImmediate(resolve));
   const last = berth.store.db.prepare('SELECT max(seq) FROM event WHERE session_id = ?').pluck().get(session);
   expect(last).toBe(deleted);

@@ -318,7 +318,7 @@ describe('after a kill', () => {
   });
 
   test('each of the four kinds that ask_user knows is asked again under its id', async () => {
-    await using berth = createTestEngine({ tools: [createAskUserTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createAskUserTool()] });
     const sessions = await Promise.all(
       [{ method: 'select', options: ['a', 'b'] }, { method: 'confirm' }, { method: 'input' }, { method: 'editor' }].map(async (args) => {
         const session = berth.session();

@@ -35,14 +35,9 @@ function seen(...entries: Entry[]): string[] {
 }
 
 test('a whole history is given as it is', () => {
-  expect(seen(say('user', 'a'), say('assistant', 'b', 'c1', 'c2'), result('c1'), result('c2'), say('assistant', 'd'), say('user', 'e'))).toEqual([
-    'user',
-    'assistant',
-    'c1',
-    'c2',
-    'assistant',
-    'user',
-  ]);
+  expect(
+    seen(say('user', 'a'), say('assistant', 'b', 'c1', 'c2'), result('c1'), result('c2'), say('assistant', 'd'), say('user', 'e')),
+  ).toEqual(['user', 'assistant', 'c1', 'c2', 'assistant', 'user']);
 });
 
 test('a path that was cut inside tool calls is filled with results that say so', () => {
@@ -58,12 +53,9 @@ test('a path that was cut inside tool calls is filled with results that say so',
 });
 
 test('a result is given once, and only behind its call', () => {
-  expect(seen(result('c0'), say('user', 'a'), say('assistant', 'b', 'c1'), result('c1'), result('c1'), say('user', 'c'), result('c1'))).toEqual([
-    'user',
-    'assistant',
-    'c1',
-    'user',
-  ]);
+  expect(
+    seen(result('c0'), say('user', 'a'), say('assistant', 'b', 'c1'), result('c1'), result('c1'), say('user', 'c'), result('c1')),
+  ).toEqual(['user', 'assistant', 'c1', 'user']);
 });
 
 test('the last word is not the model’s own', () => {

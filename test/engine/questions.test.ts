@@ -55,7 +55,10 @@ describe('a question to a person', () => {
     const { request_id } = await question(talk, 1);
     for (const payload of [{ result: 'west' }, { result: 5 }, {}]) {
       const refused = await other.call('ui_response', { request_id, ...payload });
-      expect(refused).toMatchObject({ ok: false, error: { code: 'invalid_payload', message: expect.stringMatching(/^result/), details: { field: 'result' } } });
+      expect(refused).toMatchObject({
+        ok: false,
+        error: { code: 'invalid_payload', message: expect.stringMatching(/^result/), details: { field: 'result' } },
+      });
     }
     const replies = await Promise.all([
       talk.commands.call('ui_response', { request_id, result: 'north' }),
@@ -153,7 +156,9 @@ describe('an approval', () => {
     expect(await talk.ended(told)).toBe('completed');
     expect((await results(talk)).at(-1)).toContain('too loud');
     expect((await talk.texts()).at(-1)).toContain('too loud');
-    expect(await talk.refused('ui_response', { request_id: (await question(talk, 2)).request_id, result: 'allow_once' })).toBe('already_resolved');
+    expect(await talk.refused('ui_response', { request_id: (await question(talk, 2)).request_id, result: 'allow_once' })).toBe(
+      'already_resolved',
+    );
   });
 });
 
@@ -173,11 +178,21 @@ describe('after a kill -9', () => {
       const before = await question(talk, index + 1);
       talk = await restart(killed, talk);
       const state = await talk.state();
-      expect(state).toMatchObject({ run_state: 'running', run_id: run, requests: [{ request_id: before.request_id }], queue: { paused: false } });
+      expect(state).toMatchObject({
+        run_state: 'running',
+        run_id: run,
+        requests: [{ request_id: before.request_id }],
+        queue: { paused: false },
+      });
       await talk.ok('ui_response', { request_id: before.request_id, result });
     }
     expect(await talk.ended(run)).toBe('completed');
-    expect(await talk.texts('tool_result')).toEqual(['The person chose: north', 'The person said yes.', 'The person wrote: Argo', 'The person wrote: Day 1']);
+    expect(await talk.texts('tool_result')).toEqual([
+      'The person chose: north',
+      'The person said yes.',
+      'The person wrote: Argo',
+      'The person wrote: Day 1',
+    ]);
     expect(talk.told(run).filter((type) => type === 'agent_start')).toHaveLength(1);
     expect(talk.told(run).filter((type) => type === 'ui_request')).toHaveLength(4);
   });

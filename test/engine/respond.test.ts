@@ -24,7 +24,7 @@ function results(berth: TestEngine, session: string) {
 
 describe('a run', () => {
   test('is told in the canonical order', async () => {
-    await using berth = createTestEngine({ tools: [createEchoTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createEchoTool()] });
     const session = await ask(berth, (call) => call.begin().say('I echo').call('echo', { text: 'x' }).end());
     (await berth.model.next()).say('done').end();
     await berth.idle(session);
@@ -63,7 +63,11 @@ describe('a run', () => {
 
   test('of a model that has nothing to say completes, and the message that stayed empty is discarded', async () => {
     await using berth = createTestEngine();
-    for (const answer of [(call: ModelCall) => call.end(), (call: ModelCall) => call.begin().end(), (call: ModelCall) => call.say('').end()]) {
+    for (const answer of [
+      (call: ModelCall) => call.end(),
+      (call: ModelCall) => call.begin().end(),
+      (call: ModelCall) => call.say('').end(),
+    ]) {
       const session = await ask(berth, answer);
       await berth.idle(session);
       expect(berth.told(session).slice(-4)).toEqual([
@@ -105,7 +109,7 @@ describe('a run', () => {
   });
 
   test('sums usage over its turns and tells it', async () => {
-    await using berth = createTestEngine({ tools: [createEchoTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createEchoTool()] });
     const usage = { input: 10, output: 2, cache_read: 1, cache_write: 0, cost_usd: 0.25 };
     const session = await ask(berth, (call) => call.call('echo', { text: 'x' }).end('tool_use', usage));
     (await berth.model.next()).say('done').end('stop', usage);
@@ -162,13 +166,16 @@ describe('a provider that fails', () => {
     const session = berth.session({ model: 'nobody/nothing' });
     berth.prompt(session);
     await berth.idle(session);
-    expect(berth.store.load(session)?.lastRun?.error).toMatchObject({ code: 'provider_error', message: expect.stringContaining('nobody/nothing') });
+    expect(berth.store.load(session)?.lastRun?.error).toMatchObject({
+      code: 'provider_error',
+      message: expect.stringContaining('nobody/nothing'),
+    });
   });
 });
 
 describe('nonsense from a model', () => {
   test('gets an error result for each call, and the run goes on', async () => {
-    await using berth = createTestEngine({ tools: [createEchoTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createEchoTool()] });
     const session = await ask(berth, (call) =>
       call
         .call('no_such_tool', {}, 'a')
@@ -192,7 +199,9 @@ describe('nonsense from a model', () => {
     expect(ends[4]?.result).toMatch(/do not fit echo.*text/);
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
     // What the model is told has exactly one result for each call, in order.
-    const calls = next.request.messages.flatMap(({ content }) => content.flatMap((block) => (block.type === 'tool_call' ? [block.id] : [])));
+    const calls = next.request.messages.flatMap(({ content }) =>
+      content.flatMap((block) => (block.type === 'tool_call' ? [block.id] : [])),
+    );
     expect(next.request.messages.flatMap(({ toolCallId }) => toolCallId ?? [])).toEqual(calls);
     next.say('sorry').end();
     await berth.idle(session);
@@ -200,7 +209,7 @@ describe('nonsense from a model', () => {
   });
 
   test('of a thousand calls in one message is capped', async () => {
-    await using berth = createTestEngine({ tools: [createEchoTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createEchoTool()] });
     const session = await ask(berth, (call) => {
       for (let i = 0; i < 1_000; i++) call.call('echo', { text: String(i) });
       call.end();
@@ -211,7 +220,7 @@ describe('nonsense from a model', () => {
   });
 
   test('arguments that are too long are an error result, not a crash', async () => {
-    await using berth = createTestEngine({ tools: [createEchoTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createEchoTool()] });
     const session = await ask(berth, (call) => call.call('echo', { text: 'x'.repeat(limits.toolArgumentsBytesMax) }).end());
     (await berth.model.next()).say('ok').end();
     await berth.idle(session);
@@ -219,7 +228,7 @@ describe('nonsense from a model', () => {
   });
 
   test('a message without end is stopped at the bound with length, and its calls are left out', async () => {
-    await using berth = createTestEngine({ tools: [createEchoTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createEchoTool()] });
     const piece = 'x'.repeat(1024 * 1024);
     let ended = false;
     const session = await ask(berth, (call) => {
@@ -261,7 +270,7 @@ describe('a tool', () => {
     const sessions = await Promise.all(
       ['throws', 'rejects', 'throws_no_error', 'echo'].map((name) => ask(berth, (call) => call.call(name, { text: 'fine' }).end())),
     );
-    for (let i = 0; i < sessions.length; i++) (await berth.model.next()).say('ok').end();
+    for (const _session of sessions) (await berth.model.next()).say('ok').end();
     for (const session of sessions) await berth.idle(session);
     expect(sessions.map((session) => results(berth, session)[0])).toMatchObject([
       { is_error: true, result: 'The tool broke: at once' },
@@ -273,7 +282,7 @@ describe('a tool', () => {
   });
 
   test('that is not active in the session is not run', async () => {
-    await using berth = createTestEngine({ tools: [createEchoTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createEchoTool()] });
     const session = berth.session({ active_tools: [] });
     berth.prompt(session);
     const call = await berth.model.next();

@@ -29,7 +29,12 @@ describe('after a kill -9', () => {
     expect((payload.sessions as { run_state: string }[]).map(({ run_state }) => run_state)).toEqual(['idle', 'idle']);
     for (const session of [speaking.session, working.session]) {
       const talk = await openTalk(daemon, session);
-      expect(await talk.state()).toMatchObject({ run_state: 'idle', run_id: '', queue: { paused: true }, last_run: { outcome: 'interrupted' } });
+      expect(await talk.state()).toMatchObject({
+        run_state: 'idle',
+        run_id: '',
+        queue: { paused: true },
+        last_run: { outcome: 'interrupted' },
+      });
       const told = talk.told();
       expect(told.slice(-3)).toEqual(['turn_end', 'queue_update', 'agent_end']);
       expect(told.filter((type) => type === 'agent_start')).toHaveLength(1);
@@ -131,7 +136,11 @@ describe('recovery: continue', () => {
     }
     await restart(daemon);
     const after = await openTalk(daemon, talk.session);
-    expect(await after.state()).toMatchObject({ run_state: 'idle', queue: { paused: true }, last_run: { run_id: runs[3], outcome: 'interrupted' } });
+    expect(await after.state()).toMatchObject({
+      run_state: 'idle',
+      queue: { paused: true },
+      last_run: { run_id: runs[3], outcome: 'interrupted' },
+    });
     const listed = (await after.ok('list_runs')).runs as { run_id: string; resumes: string | null; outcome: string }[];
     expect(listed.map(({ run_id, resumes, outcome }) => [run_id, resumes, outcome])).toEqual(
       runs.map((run, i) => [run, runs[i - 1] ?? null, 'interrupted']).toReversed(),
@@ -163,7 +172,11 @@ describe('SIGTERM', () => {
   test('in mid-run is interrupted, never aborted: exit 0 within 5 s, goodbye, and the queue is kept, paused', async () => {
     await using daemon = await startDaemon({ wps: 200 });
     const [speaking, working, asking] = [await openTalk(daemon), await openTalk(daemon), await openTalk(daemon)];
-    const runs = [await speaking.prompt('stream 100000 words'), await working.prompt('echo a b c for 60 seconds'), await asking.prompt('ask me')];
+    const runs = [
+      await speaking.prompt('stream 100000 words'),
+      await working.prompt('echo a b c for 60 seconds'),
+      await asking.prompt('ask me'),
+    ];
     await speaking.until((event) => event.type === 'message_update');
     await working.until((event) => event.type === 'tool_execution_start');
     await asking.until((event) => event.type === 'ui_request');
@@ -179,7 +192,11 @@ describe('SIGTERM', () => {
     expect(asking.told()).not.toContain('agent_end');
     expect(await waiting).toMatchObject({ ok: false, error: { code: 'command_rejected', message: 'aborted' } });
     await daemon.start();
-    const [again, tool, question] = [await openTalk(daemon, speaking.session), await openTalk(daemon, working.session), await openTalk(daemon, asking.session)];
+    const [again, tool, question] = [
+      await openTalk(daemon, speaking.session),
+      await openTalk(daemon, working.session),
+      await openTalk(daemon, asking.session),
+    ];
     expect(await queued(again)).toEqual(['say later']);
     expect(await queued(tool)).toEqual(['say then']);
     for (const talk of [again, tool]) expect(await talk.state()).toMatchObject({ run_state: 'idle', queue: { paused: true } });

@@ -54,9 +54,9 @@ describe('slots', () => {
 
   test('are free for others during a wait, and taken again for what follows', async () => {
     const slots = createSlots(1);
-    const slot = await slots.hold(never);
+    const slot = (await slots.hold(never))!;
     const answers: (() => void)[] = [];
-    const waits = [1, 2].map(() => slot?.without(() => new Promise<void>((resolve) => answers.push(resolve))));
+    const waits = [1, 2].map(() => slot.without(() => new Promise<void>((resolve) => answers.push(resolve))));
     const other = await slots.hold(never);
     expect(other).toBeDefined();
     for (const answer of answers) answer();
@@ -70,7 +70,7 @@ describe('slots', () => {
     const slots = createSlots(1);
     const stop = new AbortController();
     const slot = await slots.hold(stop.signal);
-    await slot?.without(() => Promise.resolve(stop.abort()));
+    await slot?.without(async () => stop.abort());
     slot?.release();
     expect(await slots.hold(never)).toBeDefined();
     expect(await settled(slots.hold(never))).toBe(false);
@@ -116,7 +116,7 @@ describe('more sessions than may run at once', () => {
   });
 
   test('get the slots of runs that wait for a person', async () => {
-    await using berth = createTestEngine({ runsAtOnceMax: 1, tools: [createAskUserTool() as Tool] });
+    await using berth = createTestEngine({ runsAtOnceMax: 1, tools: [createAskUserTool()] });
     const [asking, other] = [berth.session(), berth.session()];
     berth.prompt(asking);
     (await berth.model.next()).call('ask_user', { method: 'confirm', title: 'Sure?' }).end();

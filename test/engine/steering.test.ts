@@ -4,7 +4,9 @@ import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';
 
 function skipped(berth: TestEngine, session: string): string[] {
-  return berth.events(session).flatMap((event) => (event.type === 'tool_execution_end' && event.payload.skipped ? [event.payload.tool_call_id] : []));
+  return berth
+    .events(session)
+    .flatMap((event) => (event.type === 'tool_execution_end' && event.payload.skipped ? [event.payload.tool_call_id] : []));
 }
 
 describe('a steer', () => {
@@ -38,7 +40,7 @@ describe('a steer', () => {
     berth.submit(session, 'steer', 's2');
     gate.open('a');
     const seen: string[][] = [];
-    for (let turn = 0; turn < expected.length; turn++) {
+    for (const _turn of expected) {
       const call = await berth.model.next();
       const { messages } = call.request;
       const answered = messages.findLastIndex(({ role }) => role !== 'user');
@@ -61,7 +63,11 @@ describe('a steer', () => {
     const next = await berth.model.next();
     expect(gate.begun()).toEqual(['a']);
     expect(skipped(berth, session)).toEqual(['c2', 'c3']);
-    expect(next.request.messages.filter(({ role }) => role === 'tool_result').map(({ toolCallId }) => toolCallId)).toEqual(['c1', 'c2', 'c3']);
+    expect(next.request.messages.filter(({ role }) => role === 'tool_result').map(({ toolCallId }) => toolCallId)).toEqual([
+      'c1',
+      'c2',
+      'c3',
+    ]);
     expect(next.request.messages.at(-1)).toMatchObject({ role: 'user', content: [{ text: 'stop that' }] });
     next.say('stopped').end();
     await berth.idle(session);
@@ -94,7 +100,11 @@ describe('a steer', () => {
     await gate.arrive(1);
     gate.open('a');
     const second = await berth.until(session, () => berth.store.requests.open(session).find(({ request_id }) => request_id !== first));
-    expect(second).toMatchObject({ tool_call_id: 'c2', method: 'select', params: { kind: 'approval', tool_name: 'gate', args: { key: 'b' } } });
+    expect(second).toMatchObject({
+      tool_call_id: 'c2',
+      method: 'select',
+      params: { kind: 'approval', tool_name: 'gate', args: { key: 'b' } },
+    });
     berth.submit(session, 'steer', 'rather not');
     (await berth.model.next()).say('ok').end();
     await berth.idle(session);
@@ -103,7 +113,10 @@ describe('a steer', () => {
       { payload: { request_id: second.request_id, by: 'steer', outcome: 'steered' } },
     ]);
     expect(skipped(berth, session)).toEqual(['c2']);
-    expect(berth.answer(second.request_id, { result: 'allow_once' })).toMatchObject({ ok: false, refusal: { message: 'already_resolved' } });
+    expect(berth.answer(second.request_id, { result: 'allow_once' })).toMatchObject({
+      ok: false,
+      refusal: { message: 'already_resolved' },
+    });
   });
 
   test('leaves the request of a first call open: it always gets its chance', async () => {
@@ -157,7 +170,12 @@ describe('read-only calls', () => {
     await using berth = createTestEngine({ tools: [reading.tool, writing.tool] });
     const session = berth.session();
     berth.prompt(session);
-    (await berth.model.next()).call('look', { key: 'a' }).call('look', { key: 'b' }).call('change', { key: 'c' }).call('look', { key: 'd' }).end();
+    (await berth.model.next())
+      .call('look', { key: 'a' })
+      .call('look', { key: 'b' })
+      .call('change', { key: 'c' })
+      .call('look', { key: 'd' })
+      .end();
     await reading.arrive(2);
     expect([reading.begun(), writing.begun()]).toEqual([['a', 'b'], []]);
     reading.open('b');
@@ -198,7 +216,8 @@ describe('follow-ups', () => {
     const session = berth.session();
     const run = berth.prompt(session, 'p');
     const first = await berth.model.next();
-    for (const text of ['f1', 'f2', 'f3']) expect(berth.submit(session, 'follow_up', text)).toMatchObject({ ok: true, reply: { runId: run } });
+    for (const text of ['f1', 'f2', 'f3'])
+      expect(berth.submit(session, 'follow_up', text)).toMatchObject({ ok: true, reply: { runId: run } });
     first.say('0').end();
     for (const text of ['1', '2', '3']) (await berth.model.next()).say(text).end();
     await berth.idle(session);

@@ -10,7 +10,11 @@ describe('a prompt that waits', () => {
     const reply = await talk.commands.call('prompt', { session_id: talk.session, text: 'echo ahoy' });
     expect(reply).toMatchObject({ type: 'result', ok: true, payload: { outcome: 'completed', session_id: talk.session } });
     expect(reply.payload.output).toBe('echo said: ahoy');
-    const events = reply.payload.events as { type: string; seq?: number; payload: { message_id?: string; role?: string; run_id: string } }[];
+    const events = reply.payload.events as {
+      type: string;
+      seq?: number;
+      payload: { message_id?: string; role?: string; run_id: string };
+    }[];
     const types = events.map(({ type }) => type);
     expect([types[0], types.at(-1)]).toEqual(['agent_start', 'agent_end']);
     for (const { payload } of events) expect(payload.run_id).toBe(reply.payload.run_id);
@@ -162,7 +166,10 @@ describe('after a run that did not complete', () => {
     expect(after[1]?.id).not.toBe(before[1]?.id);
     expect(after).toHaveLength(2);
     const { runs } = await talk.ok('list_runs');
-    expect(runs).toMatchObject([{ run_id, resumes: failed, outcome: 'failed' }, { run_id: failed, resumes: null }]);
+    expect(runs).toMatchObject([
+      { run_id, resumes: failed, outcome: 'failed' },
+      { run_id: failed, resumes: null },
+    ]);
   });
 
   test('continue leaves what there is and lets the model go on', async () => {

@@ -21,7 +21,8 @@ export function same(actual: unknown, expected: unknown, claim: string): void {
 }
 
 function differing(one: unknown, other: unknown): unknown {
-  const isPlainObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
+  const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+    typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isPlainObject(one) || !isPlainObject(other)) return one;
   return Object.fromEntries(Object.entries(one).filter(([key, value]) => !isDeepStrictEqual(value, other[key])));
 }

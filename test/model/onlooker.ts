@@ -6,7 +6,7 @@ import { ConnectionLost, NoDaemon } from '../../src/client/errors.js';
 
 const reconnectMs = 10;
 
-/** A client that watches one session over a real socket, goes away when told to, and comes back at its cursor. */
+/** A client that watches one session over a real socket, goes away when told to, and comes back at its cursor. Undefined when there is none. */
 export async function createOnlooker(berth: Berth, sessionId: string) {
   let view: SessionView;
   let logId: string;
@@ -15,11 +15,16 @@ export async function createOnlooker(berth: Berth, sessionId: string) {
   let failure: unknown;
   let closed = false;
 
-  async function attach(): Promise<void> {
+  /** False when the session is gone. */
+  async function attach(): Promise<boolean> {
     const reply = await berth.call('attach', { session_id: sessionId });
-    assert(reply.ok, `attach to ${sessionId} is refused`);
+    if (!reply.ok) {
+      assert.equal(reply.error.code, 'session_not_found');
+      return false;
+    }
     view = viewOf(reply.payload);
     logId = reply.payload.log_id;
+    return true;
   }
 
   function hear(event: WireEvent, liveFrom: number): void {
@@ -61,7 +66,7 @@ export async function createOnlooker(berth: Berth, sessionId: string) {
     while (!closed && !view.state.deleted) {
       try {
         stream = await openEventStream(berth.paths.socket, { sessionId, after: view.seq, logId });
-        if (await listenOnce(stream)) await attach();
+        if ((await listenOnce(stream)) && !(await attach())) return;
       } catch (error) {
         if (error instanceof SubscribeRefused && error.refusal.code === 'session_not_found') return;
         if (!(error instanceof NoDaemon || error instanceof ConnectionLost)) throw error;
@@ -72,7 +77,7 @@ export async function createOnlooker(berth: Berth, sessionId: string) {
     }
   }
 
-  await attach();
+  if (!(await attach())) return undefined;
   void listen().catch((error: unknown) => {
     failure ??= error;
     wakeAll();
@@ -94,4 +99,4 @@ export async function createOnlooker(berth: Berth, sessionId: string) {
     },
   };
 }
-export type Onlooker = Awaited<ReturnType<typeof createOnlooker>>;
+export type Onlooker = NonNullable<Awaited<ReturnType<typeof createOnlooker>>>;

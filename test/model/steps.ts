@@ -185,7 +185,8 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
     case 'prompt':
     case 'steer':
     case 'follow_up':
-      return sendInput(world, memory, session, deed);
+      sendInput(world, memory, session, deed);
+      return;
     case 'abort': {
       const { run, deleting, waiting } = session;
       const isFirst = run?.aborting === false;
@@ -200,7 +201,8 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
       return;
     }
     case 'update':
-      return updateQueued(world, session, deed);
+      updateQueued(world, session, deed);
+      return;
     case 'remove': {
       const input = chooseInput(world, session, deed.pick);
       if (!input) return;
@@ -223,7 +225,8 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
       return;
     }
     case 'resume_run':
-      return resumeRun(world, session, deed);
+      resumeRun(world, session, deed);
+      return;
     case 'set_leaf': {
       const leafId = chooseEntry(world, session, deed.pick, deed.foreign);
       if (leafId === undefined) return;
@@ -266,7 +269,8 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
       world.setAttended(deed.attended);
       return;
     case 'answer':
-      return answer(world, deed);
+      answer(world, deed);
+      return;
     case 'attach':
       if (!session.deleting) world.addOnlooker(session.id);
       return;
@@ -417,14 +421,18 @@ function resumeRun(world: World, session: WatchedSession, deed: DeedOf<'resume_r
   const { run, lastRun, waiting } = session;
   const runId = deed.which === 'last' ? lastRun?.id : session.runs[deed.pick % Math.max(1, session.runs.length)];
   if (runId === undefined) return;
-  const hasUser = world.monitor.pathOf(session.leafId).some((id) => world.monitor.parents.get(id)?.role === 'user');
+  const leafBefore = session.leafId;
+  const lastUser = world.monitor.pathOf(leafBefore).findLast((id) => world.monitor.parents.get(id)?.role === 'user');
   const ready = waiting.some(({ hold }) => !hold);
   const reply = world.send('resume_run', { run_id: runId, action: deed.action });
-  const resumable = deed.action === 'abandon' || (hasUser && !(deed.action === 'continue' && lastRun?.outcome === 'completed'));
+  const resumable =
+    deed.action === 'abandon' || (lastUser !== undefined && !(deed.action === 'continue' && lastRun?.outcome === 'completed'));
   expectReply(reply, run ? 'run_in_progress' : runId !== lastRun?.id || !resumable ? 'run_not_found' : 'ok', deed);
   if (!reply.ok) return;
   checkStarted(world, session.id, reply.payload.run_id, deed.action === 'abandon' && !ready ? 'none' : 'run');
   assert(!session.paused, 'a resumed session is not paused');
+  if (deed.action === 'retry') assert.equal(session.leafId, lastUser, 'a retry begins at the last user message');
+  if (deed.action === 'continue') assert.equal(session.leafId, leafBefore, 'what there is stays when a run continues');
 }
 
 function checkStarted(world: World, sessionId: string, runId: string, expected: 'none' | 'run'): void {

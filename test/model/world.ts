@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
-import { applyEvent, emptyView, viewOf, type SessionView, type Snapshot } from '../../src/client/session-view.js';
+import { applyEvent, emptyView, viewOf, type SessionView } from '../../src/client/session-view.js';
 import { emptySession, evolve, type SessionState } from '../../src/core/session.js';
 import { createEngine, type Engine } from '../../src/engine/engine.js';
 import { commands, type CommandInput, type CommandType, type ReplyPayload } from '../../src/protocol/commands.js';
 import type { Refusal } from '../../src/protocol/errors.js';
-import type { DurableEvent, Fact, WireEvent } from '../../src/protocol/events.js';
+import type { DurableEvent, WireEvent } from '../../src/protocol/events.js';
 import { makeId, type IdPrefix } from '../../src/protocol/ids.js';
 import type { Message } from '../../src/protocol/messages.js';
 import { createOfflineProvider } from '../../src/providers/offline.js';
@@ -268,7 +268,7 @@ export function createWorld(seed: number) {
           folded.set(session_id, emptySession(session_id));
           onlookers.push({ sessionId: session_id, view: emptyView(session_id), came: 'first' });
         }
-        folded.set(session_id, evolve(folded.get(session_id)!, event as Fact));
+        folded.set(session_id, evolve(folded.get(session_id)!, event));
         touched.add(session_id);
       }
       more = page.more;
@@ -311,7 +311,7 @@ export function createWorld(seed: number) {
   function attach(sessionId: string): SessionView {
     const reply = send('attach', { session_id: sessionId });
     assert(reply.ok, `attach to ${sessionId} is refused`);
-    return viewOf(reply.payload as Snapshot);
+    return viewOf(reply.payload);
   }
 
   /** A command as it goes over the wire and comes back, but for the socket. Throws Died when it took the engine with it. */
@@ -343,8 +343,9 @@ export function createWorld(seed: number) {
   function isAtRest(): boolean {
     const { engine, store } = running();
     const asking = new Set([...monitor.requests.values()].filter(({ open }) => open).map(({ runId }) => runId));
-    const active = [...monitor.sessions.values()].flatMap(({ run }) => (run ? [run.id] : []));
-    return engine.running() === active.length && active.every((runId) => asking.has(runId)) && store.sessions.deleted().length === 0;
+    const active = [...monitor.sessions.values()].flatMap(({ run }) => (run ? [run] : []));
+    const onlyAsk = active.every(({ id, aborting }) => !aborting && asking.has(id));
+    return onlyAsk && engine.running() === active.length && store.sessions.deleted().length === 0;
   }
 
   /** The questions that are open, when nothing but them is waited for. */

@@ -34,7 +34,14 @@ describe('the pragmas', () => {
         auto_vacuum: read('auto_vacuum'),
         trusted_schema: read('trusted_schema'),
         busy_timeout: read('busy_timeout'),
-      }).toEqual({ journal_mode: 'wal', synchronous: 2, foreign_keys: 1, auto_vacuum: 2, trusted_schema: 0, busy_timeout: limits.busyTimeoutMs });
+      }).toEqual({
+        journal_mode: 'wal',
+        synchronous: 2,
+        foreign_keys: 1,
+        auto_vacuum: 2,
+        trusted_schema: 0,
+        busy_timeout: limits.busyTimeoutMs,
+      });
       expect(limits.busyTimeoutMs).toBeGreaterThan(0);
       db.close();
     }
@@ -52,9 +59,9 @@ describe('the pragmas', () => {
   test('make foreign keys hold', () => {
     using dir = makeTempDir();
     const { db } = openStore(dir.file('berth.db'));
-    expect(() => db.exec(`INSERT INTO run (id, session_id, boot_id, attempts, started_seq, started_ms) VALUES ('r', 'none', 'b', 0, 1, 1)`)).toThrow(
-      /FOREIGN KEY/,
-    );
+    expect(() =>
+      db.exec(`INSERT INTO run (id, session_id, boot_id, attempts, started_seq, started_ms) VALUES ('r', 'none', 'b', 0, 1, 1)`),
+    ).toThrow(/FOREIGN KEY/);
     db.close();
   });
 });

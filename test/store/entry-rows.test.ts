@@ -43,7 +43,11 @@ function createPath(berth: TestEngine, count: number): string {
   insert(
     berth,
     session,
-    ...Array.from({ length: count }, (_, i) => ({ id: `m${i}`, parentId: i === 0 ? null : `m${i - 1}`, role: i % 2 === 0 ? ('user' as const) : ('assistant' as const) })),
+    ...Array.from({ length: count }, (_, i) => ({
+      id: `m${i}`,
+      parentId: i === 0 ? null : `m${i - 1}`,
+      role: i % 2 === 0 ? ('user' as const) : ('assistant' as const),
+    })),
   );
   return session;
 }
@@ -93,7 +97,10 @@ describe('a page of messages', () => {
     const session = berth.session();
     const big: ContentBlock[] = [{ type: 'text', text: 'x'.repeat(500_000) }];
     insert(berth, session, ...Array.from({ length: 8 }, (_, i) => ({ id: `b${i}`, parentId: i === 0 ? null : `b${i - 1}`, content: big })));
-    for (const request of [{ leafId: 'b7', limit: 500 }, { leafId: 'b7', limit: 500, after: 'b0' }]) {
+    for (const request of [
+      { leafId: 'b7', limit: 500 },
+      { leafId: 'b7', limit: 500, after: 'b0' },
+    ]) {
       const page = berth.store.entries.page(request);
       expect(page.hasMore).toBe(true);
       expect(page.messages.length).toBeGreaterThan(0);
@@ -236,12 +243,15 @@ describe('the search', () => {
     expect(find('nothing')).toEqual([]);
   });
 
-  test.each(['"', 'a"b', 'NEAR(', '*', 'tide*', '-tide', 'text:tide', 'a AND', '(', ';--', '', ' ', '\u0000', '🙂'])('takes %j as words, never as syntax', async (query) => {
-    await using berth = createTestEngine();
-    const session = berth.session();
-    insert(berth, session, { id: 'a', parentId: null });
-    expect(() => berth.store.reading.search(query, undefined, 10)).not.toThrow();
-  });
+  test.each(['"', 'a"b', 'NEAR(', '*', 'tide*', '-tide', 'text:tide', 'a AND', '(', ';--', '', ' ', '\u0000', '🙂'])(
+    'takes %j as words, never as syntax',
+    async (query) => {
+      await using berth = createTestEngine();
+      const session = berth.session();
+      insert(berth, session, { id: 'a', parentId: null });
+      expect(() => berth.store.reading.search(query, undefined, 10)).not.toThrow();
+    },
+  );
 
   test('is of one session or of all, within the limit', async () => {
     await using berth = createTestEngine();

@@ -252,9 +252,9 @@ test('order is by position, not by time, when the clock goes back', async () => 
   // A session that was used later is listed first, whatever the clock says.
   const other = berth.session();
   berth.change(session, { title: 'used last' });
-  expect(berth.store.sessions.list({ cwd: undefined, query: undefined, archived: false, cursor: undefined, limit: 10 }).sessions[0]?.session_id).toBe(
-    session,
-  );
+  expect(
+    berth.store.sessions.list({ cwd: undefined, query: undefined, archived: false, cursor: undefined, limit: 10 }).sessions[0]?.session_id,
+  ).toBe(session);
   expect(other).not.toBe(session);
 });
 

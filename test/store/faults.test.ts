@@ -6,7 +6,8 @@ function sqliteError(code: string): Error {
 }
 
 test('no room is told by any of the names SQLite has for it', () => {
-  for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE']) expect(classifyFault(sqliteError(code))).toBe('storage_full');
+  for (const code of ['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE'])
+    expect(classifyFault(sqliteError(code))).toBe('storage_full');
 });
 
 test('a store that somebody else holds is busy', () => {

@@ -32,7 +32,9 @@ describe('while another program holds the store', () => {
     expect(await talk.run('say before')).toBe('completed');
     const lock = holdLock(daemon);
     for (let i = 0; i < 3; i++) {
-      const { value, ms } = await timed(talk.commands.call('prompt', { session_id: talk.session, text: 'say now', wait: false, input_id: 'inp_again' }));
+      const { value, ms } = await timed(
+        talk.commands.call('prompt', { session_id: talk.session, text: 'say now', wait: false, input_id: 'inp_again' }),
+      );
       expect(value).toMatchObject({ ok: false, error: { code: 'store_busy', retryable: true } });
       expect(ms).toBeLessThan(limits.busyTimeoutMs + 300);
     }

@@ -2,7 +2,17 @@ import { expect, test } from 'vitest';
 import { clearQueue, removeQueued, resumeQueue, updateQueued } from '../../src/core/inputs.js';
 import { resumeRun, settleLeftRun } from '../../src/core/recovery.js';
 import { answerRequest, askPerson, closeRequest } from '../../src/core/requests.js';
-import { abortRun, beginMessage, endCalls, endMessage, endTurn, settleRun, skipForSteer, startCall, stopForDenial } from '../../src/core/runs.js';
+import {
+  abortRun,
+  beginMessage,
+  endCalls,
+  endMessage,
+  endTurn,
+  settleRun,
+  skipForSteer,
+  startCall,
+  stopForDenial,
+} from '../../src/core/runs.js';
 import { emptySession, evolve, type SessionState } from '../../src/core/session.js';
 import { changeSettings, deleteSession, setLeaf } from '../../src/core/settings.js';
 import type { Decision, Fresh } from '../../src/core/decision.js';
@@ -46,7 +56,12 @@ const moves: Record<string, Move> = {
     const { turns } = state.run;
     const content: ContentBlock[] = [
       ...(pick(3) > 0 ? [{ type: 'text' as const, text: `words ${pick(1000)}` }] : []),
-      ...Array.from({ length: calls }, (_, index) => ({ type: 'tool_call' as const, id: `c${turns}_${index}`, name: 'echo', arguments: {} })),
+      ...Array.from({ length: calls }, (_, index) => ({
+        type: 'tool_call' as const,
+        id: `c${turns}_${index}`,
+        name: 'echo',
+        arguments: {},
+      })),
     ];
     const usage = pick(2) === 0 ? null : { input: pick(9), output: pick(9), cache_read: 0, cache_write: 0, cost_usd: null };
     return endMessage(state, { id: state.run.message.id, content, usage }, fresh);
@@ -54,7 +69,8 @@ const moves: Record<string, Move> = {
   start: (state, _fresh, pick) => startCall(state, state.run?.calls[pick(3)]?.id ?? '', 'title'),
   finish: (state, fresh, pick) => endCalls(state, [{ id: state.run?.calls[pick(3)]?.id ?? '', result: done }], fresh),
   skip: (state, fresh) => skipForSteer(state, fresh),
-  endTurn: (state, fresh) => (state.run?.turn?.responded && state.run.calls.length === 0 ? endTurn(state, fresh) : changeSettings(state, {})),
+  endTurn: (state, fresh) =>
+    state.run?.turn?.responded && state.run.calls.length === 0 ? endTurn(state, fresh) : changeSettings(state, {}),
   abort: (state, _fresh, pick) => abortRun(state, pick(2) === 0, undefined),
   settle: (state, fresh, pick) => {
     const outcome = state.run?.aborting ? 'aborted' : pick(2) === 0 ? 'failed' : 'interrupted';
@@ -66,7 +82,14 @@ const moves: Record<string, Move> = {
     const call = state.run?.calls[pick(3)];
     const id = fresh.id('req');
     if (!call) return changeSettings(state, {});
-    return askPerson(state, { id, toolCallId: call.id, askKey: id, method: 'input', params: { title: 'x' }, expiresAtMs: pick(2) ? fresh.nowMs : null });
+    return askPerson(state, {
+      id,
+      toolCallId: call.id,
+      askKey: id,
+      method: 'input',
+      params: { title: 'x' },
+      expiresAtMs: pick(2) ? fresh.nowMs : null,
+    });
   },
   answer: (state, _fresh, pick) =>
     answerRequest(state, state.requests[pick(2)]?.request_id ?? '', { by: 'me', result: `answer ${pick(9)}`, cancelled: pick(3) === 0 }),
@@ -90,7 +113,13 @@ const moves: Record<string, Move> = {
   clear: (state, _fresh, pick) => (pick(4) === 0 ? clearQueue(state) : changeSettings(state, {})),
   resumeQueue: (state, fresh) => resumeQueue(state, fresh),
   resumeRun: (state, fresh, pick) =>
-    resumeRun(state, state.lastRun?.id ?? '', (['retry', 'continue', 'abandon'] as const)[pick(3)] ?? 'retry', { lastUserEntryId: state.leafId ?? undefined }, fresh),
+    resumeRun(
+      state,
+      state.lastRun?.id ?? '',
+      (['retry', 'continue', 'abandon'] as const)[pick(3)] ?? 'retry',
+      { lastUserEntryId: state.leafId ?? undefined },
+      fresh,
+    ),
   settings: (state, _fresh, pick) =>
     changeSettings(state, {
       title: `title ${pick(99)}`,

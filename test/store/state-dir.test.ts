@@ -35,7 +35,9 @@ describe('what the daemon makes', () => {
       const modes = readdirSync(made.stateDir).map((name) => `${name} ${(statSync(join(made.stateDir, name)).mode & 0o777).toString(8)}`);
       expect(statSync(made.stateDir).mode & 0o777).toBe(0o700);
       expect(modes.filter((line) => !line.endsWith(' 600'))).toEqual([]);
-      expect(modes.map((line) => line.split(' ')[0])).toEqual(expect.arrayContaining(['berth.db', 'berth.db-wal', 'berth.db-shm', 'berth.log', 'berth.lock']));
+      expect(modes.map((line) => line.split(' ')[0])).toEqual(
+        expect.arrayContaining(['berth.db', 'berth.db-wal', 'berth.db-shm', 'berth.log', 'berth.lock']),
+      );
     } finally {
       process.umask(umask);
     }

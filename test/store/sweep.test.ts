@@ -9,7 +9,9 @@ import { createTestEngine, type TestEngine } from '../support/engine.js';
 const tables = ['event', 'session', 'entry', 'artifact', 'run', 'tool_call', 'input', 'input_text', 'ui_request', 'partial'];
 
 function countRows(berth: TestEngine): Record<string, number> {
-  return Object.fromEntries(tables.map((name) => [name, berth.store.db.prepare<[], number>(`SELECT count(*) FROM ${name}`).pluck().get() ?? 0]));
+  return Object.fromEntries(
+    tables.map((name) => [name, berth.store.db.prepare<[], number>(`SELECT count(*) FROM ${name}`).pluck().get() ?? 0]),
+  );
 }
 
 function remove(berth: TestEngine, session: string): void {
@@ -47,7 +49,7 @@ function search(berth: TestEngine, words: string): number {
 
 describe('a deleted session', () => {
   test('leaves one event that says so, and nothing else', async () => {
-    await using berth = createTestEngine({ tools: [createAskUserTool() as Tool] });
+    await using berth = createTestEngine({ tools: [createAskUserTool()] });
     const session = berth.session();
     berth.prompt(session, 'needle');
     const call = await berth.model.next();

@@ -44,7 +44,7 @@ export function createGate(name = 'gate', options: GateOptions = {}): Gate {
       }),
   };
   return {
-    tool: tool as Tool,
+    tool: tool,
     begun: () => calls.map(({ key }) => key),
     async arrive(count) {
       while (calls.length < count) await new Promise<void>((resolve) => waiting.push(resolve));

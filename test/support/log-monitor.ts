@@ -249,7 +249,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
 
   function onTurnStart(session: WatchedSession, { turn_id, kind, input_ids }: EventPayload<'turn_start'>): void {
     const { run, boundary } = session;
-    need(run !== undefined && run.turn === undefined && boundary !== undefined, 'a turn starts between turns of a run');
+    need(run !== undefined && !run.turn && boundary !== undefined, 'a turn starts between turns of a run');
     need(!run.aborting, 'no turn starts in a run that is being aborted');
     need(turn_id === String(run.turns + 1), `turns are counted from 1: ${turn_id} after ${run.turns}`);
     const { taken, due } = boundary;
@@ -280,7 +280,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
 
   function onMessageStart(session: WatchedSession, { message_id, role, turn_id }: EventPayload<'message_start'>): void {
     const { run } = session;
-    need(run?.turn !== undefined && run.turn.id === turn_id, 'a message starts within a turn');
+    need(run?.turn?.id === turn_id, 'a message starts within a turn');
     need(run.message === undefined, `${message_id} starts while ${run.message?.id} is open`);
     if (role === 'user') need(run.turn.users.length > 0, 'a user message has an input');
     else need(run.turn.users.length === 0, 'the user messages of a turn come first');
@@ -359,7 +359,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
 
   function onTurnEnd(session: WatchedSession, { turn_id }: EventPayload<'turn_end'>): void {
     const { run } = session;
-    need(run?.turn !== undefined && run.turn.id === turn_id, `turn ${turn_id} ends and is not open`);
+    need(run?.turn?.id === turn_id, `turn ${turn_id} ends and is not open`);
     need(!run.message && !run.result && run.turn.users.length === 0, 'a turn ends when its messages have ended');
     const open = [...run.turn.calls].filter(([, { state }]) => state !== 'ended').map(([id]) => id);
     need(open.length === 0, `a turn ends and the calls ${open.join()} have no result`);
@@ -371,7 +371,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
   function onAgentEnd(session: WatchedSession, { run_id, outcome }: EventPayload<'agent_end'>): void {
     const { run, boundary } = session;
     need(run?.id === run_id && runs.get(run_id) === undefined, `${run_id} ends once, and while it is in progress`);
-    need(run.turn === undefined && boundary !== undefined && boundary.taken.length === 0, 'a run ends after its last turn');
+    need(run.turn === undefined && boundary?.taken.length === 0, 'a run ends after its last turn');
     need(run.aborting === (outcome === 'aborted'), `a run is aborted exactly if an abort was under way, not ${outcome}`);
     if (outcome === 'completed') {
       need(!boundary.afterCalls, 'a run that made tool calls hears of their results');
@@ -392,7 +392,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
   function onSessionUpdate(session: WatchedSession, payload: EventPayload<'session_update'>): void {
     const { created, parent_id, leaf_id, deleted, deleting, steering_mode, follow_up_mode } = payload;
     need(created === undefined || (session.tree.size === 0 && session.runs.length === 0), 'a session is made once');
-    if (created && parent_id != null) for (const id of pathOf(leaf_id ?? null)) session.tree.add(id);
+    if (created && parent_id !== undefined && parent_id !== null) for (const id of pathOf(leaf_id ?? null)) session.tree.add(id);
     if (leaf_id !== undefined) {
       need(!session.run, 'the leaf is moved only between runs');
       need(leaf_id === null || session.tree.has(leaf_id), 'the leaf is in the tree');
@@ -496,15 +496,14 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
       need(!session.deleted, 'nothing is said of a session after it was deleted');
       apply(session, event);
     },
-    /** The deletion of a session of which the last events are gone: it stands for all of them. */
-    feedDeletion(event: LoggedEvent & { type: 'session_update' }): void {
-      const session = sessionOf(event.payload.session_id);
+    /** For who missed the last events of a session before it was deleted: the deletion stands for all of them. */
+    forgetRun(sessionId: string): void {
+      const session = sessionOf(sessionId);
       if (session.run) runs.set(session.run.id, 'aborted');
-      for (const request of requests.values()) if (request.sessionId === session.id) request.open = false;
+      for (const request of requests.values()) if (request.sessionId === sessionId) request.open = false;
       session.run = undefined;
       session.boundary = undefined;
       session.mustStart = undefined;
-      this.feed(event);
     },
     /** What may never be seen from outside: a commit that stops halfway through what belongs together. */
     checkWhole(sessionId: string): void {

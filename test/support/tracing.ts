@@ -16,7 +16,7 @@ export async function trace(pid: number, args: string[]): Promise<Tracing> {
   await new Promise<void>((resolve, reject) => {
     child.stderr.on('data', (chunk: Buffer) => {
       said += chunk.toString();
-      if (/attached/.test(said)) resolve();
+      if (said.includes('attached')) resolve();
     });
     child.once('exit', () => reject(new Error(`strace: ${said}`)));
   });

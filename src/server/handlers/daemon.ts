@@ -1,6 +1,6 @@
-import { until } from '../../engine/wakes.js';
 import { stateFor, type ServerDeps } from '../deps.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
+import { waitUntilDrained, waitUntilSettled } from '../waiting.js';
 
 type DaemonCommands = 'list_models' | 'list_tools' | 'get_daemon' | 'drain' | 'shutdown' | 'compact_session' | 'extension_command';
 
@@ -38,23 +38,9 @@ export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCom
       }),
     drain() {
       daemon.startDraining();
-      return {
-        async later(gone) {
-          for (;;) {
-            const [next] = store.runs.allActive();
-            if (!next) return () => reply<'drain'>('accepted', { command: 'drain' });
-            const over = () => (store.runs.active(next.sessionId)?.id === next.runId ? undefined : true);
-            if ((await until(engine.wakes, next.sessionId, gone, over)) === undefined) return undefined;
-          }
-        },
-      };
+      return { later: (gone) => waitUntilDrained(engine, gone) };
     },
-    shutdown: () => ({
-      async later() {
-        await daemon.shutdown();
-        return () => reply<'shutdown'>('accepted', { command: 'shutdown' });
-      },
-    }),
+    shutdown: () => ({ later: () => waitUntilSettled(daemon) }),
     compact_session(payload, client) {
       if (!stateFor(deps, payload.session_id, client)) return sessionNotFound(payload.session_id);
       return rejected('nothing_to_compact');

@@ -9,7 +9,7 @@ import type { ContentBlock } from '../../protocol/messages.js';
 import type { Client } from '../clients.js';
 import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
 import { accepted, refused, rejected, sessionNotFound, type Answer, type Handlers } from '../handler.js';
-import { waitForRun } from '../run-result.js';
+import { waitForRun } from '../waiting.js';
 import { isInTree } from '../tree.js';
 
 interface InputPayload {

@@ -4,6 +4,7 @@ import { encodeDurable, encodeLive } from '../protocol/encode.js';
 import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { RunRow } from '../protocol/views.js';
+import type { DaemonFacts } from './deps.js';
 import { refusedWith, rejected, reply, type Answer } from './handler.js';
 
 export interface AwaitedRun {
@@ -26,6 +27,22 @@ export async function waitForRun(
     return store.sessions.exists(sessionId) ? undefined : 'deleted';
   });
   return ended && (() => toAnswer(engine, { sessionId, runId, inputId }, ended));
+}
+
+/** The answer to a drain: it comes when the last run in progress has ended. */
+export async function waitUntilDrained({ store, wakes }: Engine, gone: AbortSignal): Promise<(() => Answer) | undefined> {
+  for (;;) {
+    const [next] = store.runs.allActive();
+    if (!next) return () => reply<'drain'>('accepted', { command: 'drain' });
+    const isOver = (): true | undefined => (store.runs.active(next.sessionId)?.id === next.runId ? undefined : true);
+    if ((await until(wakes, next.sessionId, gone, isOver)) === undefined) return undefined;
+  }
+}
+
+/** The answer to a shutdown: it comes when what ran is settled; the rest of the stop follows. */
+export async function waitUntilSettled(daemon: DaemonFacts): Promise<() => Answer> {
+  await daemon.shutdown();
+  return () => reply<'shutdown'>('accepted', { command: 'shutdown' });
 }
 
 function toAnswer({ store }: Engine, { sessionId, runId, inputId }: AwaitedRun, ended: RunRow | 'deleted'): Answer {

@@ -1,0 +1,39 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { limits } from '../protocol/limits.js';
+import type { StoreFault } from '../store/faults.js';
+import type { Commit, Decide, Outcome } from './commit.js';
+
+interface Deps {
+  commit: Commit;
+  /** Told while a commit of a session cannot be made, and again when it could. */
+  onParked(sessionId: string, fault: StoreFault | undefined): void;
+  /** Fires when the daemon gives up waiting, because it has to stop. */
+  stopped: AbortSignal;
+}
+
+/** The engine's own commits: a store that is full or busy is waited for, visibly, and nothing goes on meanwhile. */
+export interface PatientCommit extends Commit {
+  decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
+}
+
+export function createPatientCommit({ commit, onParked, stopped }: Deps): PatientCommit {
+  /** Being stopped ends the wait early. */
+  async function waitAWhile(ms: number): Promise<void> {
+    await delay(ms, undefined, { signal: stopped }).catch((error: unknown) => {
+      if (!stopped.aborted) throw error;
+    });
+  }
+
+  return {
+    ...commit,
+    async decideEventually(sessionId, decide) {
+      for (let waitMs: number = limits.commitRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
+        const outcome = commit.decide(sessionId, decide);
+        const fault = outcome.ok ? undefined : outcome.fault;
+        if (waitMs > limits.commitRetryMinMs || fault) onParked(sessionId, fault);
+        if (!fault || stopped.aborted) return outcome;
+        await waitAWhile(waitMs);
+      }
+    },
+  };
+}
