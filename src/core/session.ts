@@ -8,6 +8,8 @@ export type WaitingInput = QueuedInput & { content?: ContentBlock[]; bytes?: num
 /** A tool call of the current turn that has no result yet. */
 export interface OpenCall {
   id: string;
+  /** Which of the response's calls it is, from 0. */
+  place: number;
   name: string;
   args: Record<string, unknown>;
   started: boolean;
@@ -162,8 +164,9 @@ function endMessage(run: ActiveRun, { role, message, reason }: EventPayload<'mes
   const closed = { ...run, message: null };
   // A discarded message is a response only when the model really had nothing to say.
   if (role !== 'assistant' || !run.turn || (!message && reason !== 'empty')) return closed;
-  const calls = toolCallsOf(message?.content ?? []).map(({ id, name, arguments: args, problem }) => ({
+  const calls = toolCallsOf(message?.content ?? []).map(({ id, name, arguments: args, problem }, place) => ({
     id,
+    place,
     name,
     args,
     started: false,

@@ -1,8 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Paths } from '../client/paths.js';
 import { limits } from '../protocol/limits.js';
 import { SocketRefused } from '../server/listen.js';
+import { makeDir } from '../server/make-dir.js';
 import { classifyFault, StoreRefused } from '../store/faults.js';
 import { ConfigRefused } from './config.js';
 import { createFaultPoints } from './fault-points.js';
@@ -25,7 +25,7 @@ export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promis
   process.stderr.on('error', () => undefined);
   let daemon: Daemon;
   try {
-    mkdirSync(paths.stateDir, { recursive: true, mode: 0o700 });
+    makeDir(paths.stateDir);
     const log = createLogger(join(paths.stateDir, 'berth.log'), process.env.BERTH_LOG_LEVEL);
     process.on('uncaughtException', (error) => {
       log.fatal({ err: error }, 'a bug');

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, watch } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -55,7 +55,6 @@ function newId(prefix: IdPrefix): string {
 
 /** The composition root: takes the lock, opens the store, settles the past, then lets people in. */
 export async function startDaemon({ paths, workdir, env, log, fault, exit }: DaemonOptions): Promise<Daemon> {
-  mkdirSync(paths.stateDir, { recursive: true, mode: 0o700 });
   let config = readConfig(paths.configDir);
   prepareSocketDir(paths.socket);
   const lock = takeLock(paths.stateDir);

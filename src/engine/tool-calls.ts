@@ -124,8 +124,7 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
       const isReadOnly = (call: OpenCall): boolean => tools.get(call.name)?.readOnly === true;
       const firstOther = calls.findIndex((call) => !isReadOnly(call));
       const together = isReadOnly(first) ? calls.slice(0, firstOther === -1 ? calls.length : firstOther) : [first];
-      const isFirst = calls.length === state.run?.turn?.callsMade;
-      const group = { ...hands, ids: together.map(({ id }) => id), mayGiveWay: !isFirst };
+      const group = { ...hands, ids: together.map(({ id }) => id), mayGiveWay: together.every(({ place }) => place > 0) };
       await Promise.all(together.map((call) => execute(state, call, group)));
     },
   };

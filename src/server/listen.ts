@@ -1,7 +1,8 @@
-import { chmodSync, lstatSync, mkdirSync, renameSync, rmSync, type Stats } from 'node:fs';
+import { chmodSync, lstatSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
+import { makeDir } from './make-dir.js';
 
 /** The sockets cannot be where they were asked to be; the message says why and what to do. */
 export class SocketRefused extends Error {
@@ -36,7 +37,7 @@ export function prepareSocketDir(socketPath: string): void {
   }
   const dir = dirname(socketPath);
   try {
-    mkdirSync(dir, { mode: 0o700, recursive: true });
+    makeDir(dir);
   } catch (error) {
     throw new SocketRefused(`cannot make the socket directory ${dir}: ${(error as Error).message}`, { cause: error });
   }

@@ -47,8 +47,8 @@ export function createRunRows(db: Database) {
   const abort = db.prepare('UPDATE run SET aborting = 1 WHERE id = ?');
   const setTurn = db.prepare('UPDATE run SET turn = ?, turns = turns + ? WHERE id = ?');
   const setMessage = db.prepare('UPDATE run SET message_id = ?, message_role = ? WHERE id = ?');
-  const calls = db.prepare<[string], { id: string; name: string; args: string; started: number; problem: string | null }>(
-    'SELECT id, name, args, started, problem FROM tool_call WHERE run_id = ? ORDER BY place',
+  const calls = db.prepare<[string], { id: string; place: number; name: string; args: string; started: number; problem: string | null }>(
+    'SELECT id, place, name, args, started, problem FROM tool_call WHERE run_id = ? ORDER BY place',
   );
   const addCall = db.prepare('INSERT INTO tool_call (run_id, id, place, name, args, problem) VALUES (?, ?, ?, ?, ?, ?)');
   const startCall = db.prepare('UPDATE tool_call SET started = 1 WHERE run_id = ? AND id = ?');
@@ -57,8 +57,9 @@ export function createRunRows(db: Database) {
   const adopt = db.prepare('UPDATE run SET boot_id = ? WHERE id = ?');
 
   function openCalls(runId: string): OpenCall[] {
-    return calls.all(runId).map(({ id, name, args, started, problem }) => ({
+    return calls.all(runId).map(({ id, place, name, args, started, problem }) => ({
       id,
+      place,
       name,
       args: JSON.parse(args) as Record<string, unknown>,
       started: started === 1,

@@ -14,16 +14,22 @@ interface Screen extends AsyncDisposable {
   /** What is on it, lines joined that were only wrapped. */
   text(): Promise<string>;
   until(fits: (text: string) => boolean): Promise<string>;
+  /** The same with the sequences that colour it. */
+  coloured(): Promise<string>;
   /** Closes the terminal under the program. */
   kill(): Promise<void>;
 }
 
+let screens = 0;
+
 /** Runs `berth …` in a terminal of its own. */
 async function openScreen(place: Place, args: string[], env: Record<string, string> = {}): Promise<Screen> {
   const own = { ...place.env, ...env, TMUX: '', TMUX_TMPDIR: place.root };
+  // A server of its own: servers keep the environment they were started in.
+  const server = `berth-${++screens}`;
   const run = promisify(execFile);
   const tmux = async (...words: string[]): Promise<string> =>
-    (await run('tmux', ['-u', '-L', 'berth-test', '-f', '/dev/null', ...words], { env: own, cwd: place.workdir })).stdout;
+    (await run('tmux', ['-u', '-L', server, '-f', '/dev/null', ...words], { env: own, cwd: place.workdir })).stdout;
   const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
   const pane = (await tmux('new-session', '-d', '-P', '-F', '#{pane_id}', '-x', '100', '-y', '40', `${command}; exec sleep 1000`)).trim();
   const screen: Screen = {
@@ -36,6 +42,7 @@ async function openScreen(place: Place, args: string[], env: Record<string, stri
     },
     text: () => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', pane),
     until: (fits) => poll(screen.text, fits),
+    coloured: () => tmux('capture-pane', '-p', '-e', '-t', pane),
     async kill() {
       await tmux('kill-pane', '-t', pane);
     },
@@ -132,5 +139,19 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     await screen.until((text) => /\[question\] Echo this text\?\n {2}danger\n[^]*1\) Allow once\n {2}2\) Deny\n[^]*\n> *\n/.test(text));
     await screen.type('1', 'Enter');
     await screen.until((text) => /answered: allow_once\n[^]*echo said: danger\n\[run\] completed\n/.test(text));
+  });
+
+  test('a hostile text does nothing to the terminal, and NO_COLOR is respected', async () => {
+    await using daemon = await startDaemon();
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session], { NO_COLOR: '1' });
+    await screen.until((text) => /\n> *\n/.test(text));
+    await runOk(daemon, ['send', session, '--wait'], { input: 'say \u001b]0;owned\u0007\u001b[2J\u001b[Hx\u202ey' });
+    const text = await screen.until((seen) => seen.includes('[run] completed'));
+    expect(text).toContain('\n␛]0;owned␇␛[2J␛[Hx<U+202E>y\n[run] completed\n');
+    expect(await screen.coloured()).not.toContain('\u001b');
+    await using painted = await openScreen(daemon, ['attach', session]);
+    await painted.until((seen) => /\n> *\n/.test(seen));
+    expect(await painted.coloured()).toMatch(/\u001b\[1m> say/); // eslint-disable-line no-control-regex
   });
 });

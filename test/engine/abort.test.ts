@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { deleteSession } from '../../src/core/settings.js';
-import type { Tool } from '../../src/tools/port.js';
 import { createAskUserTool } from '../../src/tools/ask-user.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';

@@ -270,7 +270,7 @@ describe('a tool', () => {
     const sessions = await Promise.all(
       ['throws', 'rejects', 'throws_no_error', 'echo'].map((name) => ask(berth, (call) => call.call(name, { text: 'fine' }).end())),
     );
-    for (const _session of sessions) (await berth.model.next()).say('ok').end();
+    await Promise.all(sessions.map(async () => (await berth.model.next()).say('ok').end()));
     for (const session of sessions) await berth.idle(session);
     expect(sessions.map((session) => results(berth, session)[0])).toMatchObject([
       { is_error: true, result: 'The tool broke: at once' },

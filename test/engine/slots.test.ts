@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createSlots } from '../../src/engine/slots.js';
 import { createAskUserTool } from '../../src/tools/ask-user.js';
-import type { Tool } from '../../src/tools/port.js';
 import { createTestEngine } from '../support/engine.js';
 
 const never = new AbortController().signal;

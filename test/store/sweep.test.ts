@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { createSession, deleteSession } from '../../src/core/settings.js';
 import type { Message } from '../../src/protocol/messages.js';
 import { createAskUserTool } from '../../src/tools/ask-user.js';
-import type { Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
 const tables = ['event', 'session', 'entry', 'artifact', 'run', 'tool_call', 'input', 'input_text', 'ui_request', 'partial'];

@@ -8,12 +8,12 @@ import type { Fact } from '../../src/protocol/events.js';
 import type { ContentBlock, Usage } from '../../src/protocol/messages.js';
 
 /** Ids that count, and a clock that stands still. */
-export function createFresh(nowMs = Date.UTC(2026, 10, 16)): Fresh {
+function createFresh(nowMs = Date.UTC(2026, 10, 16)): Fresh {
   let count = 0;
   return { nowMs, id: (prefix) => `${prefix}_${++count}` };
 }
 
-export function input(id: string, overrides: Partial<NewInput> = {}): NewInput {
+function input(id: string, overrides: Partial<NewInput> = {}): NewInput {
   return { id, command: 'prompt', text: `text of ${id}`, content: null, client: null, otherwise: 'reject', ...overrides };
 }
 

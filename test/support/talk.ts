@@ -27,12 +27,12 @@ export interface Talk {
   texts(role?: string): Promise<string[]>;
 }
 
-export function payloadOf(line: RawLine): Fields & { run_id: string; input_id: string } {
+function payloadOf(line: RawLine): Fields & { run_id: string; input_id: string } {
   if (!line.ok) throw new Error(`refused: ${line.error?.code} ${line.error?.message} ${line.error?.cause ?? ''}`);
   return line.payload as Fields & { run_id: string; input_id: string };
 }
 
-export function refusalWord(line: RawLine): string {
+function refusalWord(line: RawLine): string {
   if (line.ok || !line.error) throw new Error(`accepted: ${JSON.stringify(line.payload)}`);
   return line.error.code === 'command_rejected' ? line.error.message : line.error.code;
 }
