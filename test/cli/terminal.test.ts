@@ -152,6 +152,6 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     expect(await screen.coloured()).not.toContain('\u001b');
     await using painted = await openScreen(daemon, ['attach', session]);
     await painted.until((seen) => /\n> *\n/.test(seen));
-    expect(await painted.coloured()).toMatch(/\u001b\[1m> say/); // eslint-disable-line no-control-regex
+    expect(await painted.coloured()).toMatch(/^\u001b\[1m/); // eslint-disable-line no-control-regex
   });
 });

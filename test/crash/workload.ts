@@ -410,7 +410,6 @@ export async function createWorkload(daemon: TestDaemon, random: () => number) {
   await untilGone(async () => freshSessions(await daemon.raw()));
   return { round, finish, figures };
 }
-export type Workload = Awaited<ReturnType<typeof createWorkload>>;
 
 /** The file is sound, and nothing is left of what was open. */
 export function checkStore(path: string): void {

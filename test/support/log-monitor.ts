@@ -65,7 +65,7 @@ export interface WatchedSession {
   runs: string[];
 }
 
-export class BrokenPromise extends Error {
+class BrokenPromise extends Error {
   override name = 'BrokenPromise';
 }
 
@@ -522,4 +522,3 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
     },
   };
 }
-export type LogMonitor = ReturnType<typeof createLogMonitor>;
