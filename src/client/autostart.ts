@@ -22,8 +22,11 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
   while (performance.now() < deadline) {
     if (takeStartLock(lockFile)) {
       try {
-        if (!(await isListening(paths.socket))) await spawnDaemon(paths);
+        if (await isListening(paths.socket)) return;
+        await spawnDaemon(paths);
         return;
+      } catch (error) {
+        if (!isGoingAway(error)) throw error;
       } finally {
         rmSync(lockFile, { force: true });
       }
@@ -32,6 +35,11 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
     if (await isListening(paths.socket)) return;
   }
   throw new StartFailed(`the daemon did not become ready within ${limits.startMs / 1000} s; see ${paths.stateDir}/berth.log`);
+}
+
+/** The daemon before still settles what it ran: it has no sockets any more but holds its lock. */
+function isGoingAway(error: unknown): boolean {
+  return error instanceof StartFailed && error.message.startsWith('a daemon already runs');
 }
 
 async function isListening(socketPath: string): Promise<boolean> {

@@ -16,6 +16,9 @@ const pieceUnits = 4096;
 export function createGrowingText(): GrowingText {
   const pieces: string[] = [];
   const starts: number[] = [];
+  /** The words since the last whole piece. Added to one another they would become a rope that costs many times its text. */
+  let words: string[] = [];
+  let wordsFrom = 0;
   let length = 0;
   let half = '';
 
@@ -30,6 +33,11 @@ export function createGrowingText(): GrowingText {
     return low;
   }
 
+  function tail(): string {
+    if (words.length > 1) words = [words.join('')];
+    return words[0] ?? '';
+  }
+
   return {
     append(text) {
       let whole = half + text;
@@ -38,22 +46,26 @@ export function createGrowingText(): GrowingText {
       if (half !== '') whole = whole.slice(0, -1);
       whole = whole.toWellFormed();
       if (whole === '') return;
-      const newest = pieces.length - 1;
-      const tail = pieces[newest];
-      if (tail !== undefined && tail.length < pieceUnits) pieces[newest] = tail + whole;
-      else {
-        pieces.push(whole);
-        starts.push(length);
-      }
+      words.push(whole);
       length += whole.length;
+      if (length - wordsFrom < pieceUnits) return;
+      pieces.push(tail());
+      starts.push(wordsFrom);
+      words = [];
+      wordsFrom = length;
     },
     length: () => length,
     slice(from, unitsMax) {
+      if (from >= wordsFrom) {
+        const rest = tail().slice(from - wordsFrom);
+        return rest.slice(0, wholeUnits(rest, unitsMax));
+      }
       const first = pieceAt(from);
-      let text = (pieces[first] ?? '').slice(from - (starts[first] ?? 0));
-      for (let i = first + 1; i < pieces.length && text.length < unitsMax; i++) text += pieces[i] ?? '';
+      // As many pieces as hold `unitsMax` units, and one more for the part of the first that is passed over.
+      const some = pieces.slice(first, first + Math.ceil(unitsMax / pieceUnits) + 1);
+      const text = (some.join('') + tail()).slice(from - (starts[first] ?? 0));
       return text.slice(0, wholeUnits(text, unitsMax));
     },
-    all: () => pieces.join('') + half.toWellFormed(),
+    all: () => pieces.join('') + tail() + half.toWellFormed(),
   };
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { artifactIdOf, clipContent, clipMessage } from '../../src/protocol/clip.js';
 import { textOf } from '../../src/protocol/content.js';
 import { clipInputs, encodeDurable } from '../../src/protocol/encode.js';
-import type { DurableEvent, Fact } from '../../src/protocol/events.js';
+import type { Fact } from '../../src/protocol/events.js';
 import { limits } from '../../src/protocol/limits.js';
 import type { ContentBlock, Message } from '../../src/protocol/messages.js';
 
@@ -38,7 +38,7 @@ function messageOf(content: ContentBlock[]): Message {
 }
 
 function encoded(fact: Fact): string {
-  return encodeDurable({ ...fact, seq: 412, ts: '2026-11-16T02:11:03.444Z' } as DurableEvent);
+  return encodeDurable({ ...fact, seq: 412, ts: '2026-11-16T02:11:03.444Z' });
 }
 
 function messageEnd(content: ContentBlock[]): Fact {

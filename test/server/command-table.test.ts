@@ -60,11 +60,7 @@ const ofEachType: Record<string, unknown[]> = {
 };
 
 /** Every way to get one field wrong: left out where it is needed, or of another type. */
-function mutationsOf(
-  type: string,
-  payload: z.ZodObject,
-  right: Record<string, unknown>,
-): { field: string; payload: Record<string, unknown> }[] {
+function mutationsOf(payload: z.ZodObject, right: Record<string, unknown>): { field: string; payload: Record<string, unknown> }[] {
   const { properties = {}, required = [] } = schemaOf(payload);
   return Object.entries(properties).flatMap(([field, schema]) => {
     const { [field]: _left, ...without } = right;
@@ -98,7 +94,7 @@ describe('a field that is missing or of the wrong type is named', () => {
   test.each(types)('%s', async (type) => {
     const before = await head();
     const client = await daemon.raw();
-    const mutations = mutationsOf(type, commands[type].payload, samples[type]);
+    const mutations = mutationsOf(commands[type].payload, samples[type]);
     const replies = await sendAll(
       client,
       type,
@@ -118,7 +114,7 @@ describe('a field that is missing or of the wrong type is named', () => {
   test('subscribe, on the other socket', async () => {
     const client = await daemon.rawEvents();
     const right = { session_id: '*', after: 0, log_id: 'x', live: true, client_id: 'c' };
-    const mutations = mutationsOf('subscribe', subscribe.payload, right);
+    const mutations = mutationsOf(subscribe.payload, right);
     expect(mutations.length).toBeGreaterThan(20);
     const replies = await sendAll(
       client,
@@ -156,7 +152,10 @@ describe('a session that does not exist', () => {
     const client = await daemon.raw();
     const reply = await client.call(type, { ...samples[type], session_id: 'ses_nobody' });
     const expected = elsewhere[type] ?? 'session_not_found';
-    if (expected === 'ok') return done(reply);
+    if (expected === 'ok') {
+      done(reply);
+      return;
+    }
     const { code, message } = refusalOf(reply);
     expect(code === 'command_rejected' ? message : code).toBe(expected);
     if (code === 'session_not_found') expect(message).toContain('ses_nobody');

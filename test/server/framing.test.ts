@@ -177,7 +177,10 @@ describe('long lines', () => {
       for (; sent < endless && !over; sent++) {
         await Promise.race([stop, new Promise<void>((resolve) => from.socket.write(piece, () => resolve()))]);
       }
-      if (!looks) return from.close();
+      if (!looks) {
+        from.close();
+        return;
+      }
       expect(sent).toBeLessThan(endless);
       expect(refusalOf(await from.next()).code).toBe('invalid_command');
       await from.ended();

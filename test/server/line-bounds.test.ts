@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 import type { RawClient } from '../support/raw-client.js';
-import { begin, done, isEvent, listenTo, measureLines, newSession, refusalOf, say } from '../support/wire.js';
+import { begin, done, isEvent, measureLines, newSession, refusalOf, say } from '../support/wire.js';
 
 let daemon: TestDaemon;
 let client: RawClient;
@@ -19,12 +19,12 @@ afterAll(async () => {
   await daemon[Symbol.asyncDispose]();
 });
 
-async function watch(sessionId: string, more: object = {}): Promise<Awaited<ReturnType<typeof listenTo>>> {
+async function watch(sessionId: string, more: object = {}): Promise<RawClient> {
   const events = await daemon.rawEvents();
   longest.push(measureLines(events));
   events.send({ id: 'sub', type: 'subscribe', payload: { session_id: sessionId, ...more } });
-  const subscribed = await events.until(({ id }) => id === 'sub');
-  return Object.assign(events, { subscribed });
+  done(await events.until(({ id }) => id === 'sub'));
+  return events;
 }
 
 function expectBounded(): void {
@@ -62,7 +62,7 @@ describe.each(units)('of %s', (_, unit) => {
     let whole = '';
     for (let offset = 0; ;) {
       const piece = done(await client.call('get_artifact', { artifact_id: messages[0].artifact_id, offset }));
-      whole += piece.data;
+      whole += piece.data as string;
       offset = piece.next_offset;
       if (!piece.has_more) break;
     }

@@ -16,6 +16,7 @@ import {
   refusalOf,
   say,
   streamed,
+  type Told,
 } from '../support/wire.js';
 
 test('ten thousand commands in one write get ten thousand replies in their order', async () => {
@@ -69,7 +70,7 @@ test('what a waiting prompt answers is the run: its last words, its events, its 
   const last = events.lines.findLast(isEvent('message_end'))!;
   expect(result.output).toBe((last.payload.message as { text: string }).text);
   const updates = result.events.filter(({ type }: { type: string }) => type === 'message_update');
-  expect(updates.map(({ payload }: any) => [payload.message_id, payload.offset, payload.delta])).toEqual([
+  expect(updates.map(({ payload }: Told) => [payload.message_id, payload.offset, payload.delta])).toEqual([
     [last.payload.message_id, 0, result.output],
   ]);
 });

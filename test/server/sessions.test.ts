@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 import type { RawClient } from '../support/raw-client.js';
-import { begin, done, isEvent, listenTo, newSession, refusalOf, say } from '../support/wire.js';
+import { begin, done, isEvent, listenTo, newSession, refusalOf, say, type Told } from '../support/wire.js';
 
 let daemon: TestDaemon;
 let client: RawClient;
@@ -18,8 +18,8 @@ afterAll(async () => {
 
 const idOf = ({ id }: { id: string }): string => id;
 
-async function messagesOf(sessionId: string, more: object = {}): Promise<any[]> {
-  return done(await client.call('get_messages', { session_id: sessionId, ...more })).messages as any[];
+async function messagesOf(sessionId: string, more: object = {}): Promise<Told[]> {
+  return done(await client.call('get_messages', { session_id: sessionId, ...more })).messages as Told[];
 }
 
 describe('which session a command means', () => {
@@ -269,7 +269,7 @@ describe('trees and branches', () => {
     expect((await messagesOf(sessionId)).map(idOf)).toEqual([first.id, answer.id]);
     await say(client, sessionId, 'say three');
     const { nodes, leaf_id } = done(await client.call('get_tree', { session_id: sessionId }));
-    expect(nodes.map(({ role, snippet }: any) => [role, snippet])).toEqual([
+    expect(nodes.map(({ role, snippet }: Told) => [role, snippet])).toEqual([
       ['user', 'say one'],
       ['assistant', 'one'],
       ['user', 'say two'],
@@ -277,7 +277,7 @@ describe('trees and branches', () => {
       ['user', 'say three'],
       ['assistant', 'three'],
     ]);
-    expect(nodes.map(({ parent_id }: any) => nodes.findIndex(({ id }: any) => id === parent_id))).toEqual([-1, 0, 1, 2, 1, 4]);
+    expect(nodes.map(({ parent_id }: Told) => nodes.findIndex(({ id }: Told) => id === parent_id))).toEqual([-1, 0, 1, 2, 1, 4]);
     expect(leaf_id).toBe(nodes[5].id);
     expect((await messagesOf(sessionId)).map(({ text }) => text)).toEqual(['say one', 'one', 'say three', 'three']);
     expect((await messagesOf(sessionId, { leaf_id: nodes[3].id })).map(({ text }) => text)).toEqual(['say one', 'one', 'say two', 'two']);

@@ -1,7 +1,20 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 import type { RawClient, RawLine } from '../support/raw-client.js';
-import { begin, done, durable, heard, isEvent, listenTo, newSession, refusalOf, say, streamed, writtenText } from '../support/wire.js';
+import {
+  begin,
+  done,
+  durable,
+  heard,
+  isEvent,
+  listenTo,
+  newSession,
+  refusalOf,
+  say,
+  streamed,
+  writtenText,
+  type Told,
+} from '../support/wire.js';
 
 /** Fast where the pace does not matter, slow where something must happen in the middle of a message. */
 let fast: TestDaemon;
@@ -127,7 +140,7 @@ describe('cursors that are no good', () => {
 
   test('the cursor at the end is good', async () => {
     const sessionId = await newSession(client);
-    const { seq } = done(await client.call('get_state', { session_id: sessionId }));
+    const seq = done(await client.call('get_state', { session_id: sessionId })).seq as number;
     const events = await listenTo(fast, { session_id: sessionId, after: seq });
     await say(client, sessionId, 'say ahoy');
     await mark(events);
@@ -340,7 +353,7 @@ describe('text by offset', () => {
     for (const text of ['say ahoy', 'think about boats', 'call 3 tools', 'stream 2000 words']) await say(client, sessionId, text);
     await events.until((line) => line.type === 'agent_end' && events.lines.filter(isEvent('agent_end')).length === 4);
     for (const end of events.lines.filter(isEvent('message_end', { role: 'assistant' }))) {
-      const { content } = end.payload.message as { content: Record<string, any>[] };
+      const { content } = end.payload.message as { content: Record<string, Told>[] };
       const before = events.lines.slice(0, events.lines.indexOf(end));
       const told = writtenText(before, end.payload.message_id!);
       expect(told.map((text, i) => (content[i]!.type === 'tool_call' ? JSON.parse(text) : text))).toEqual(
@@ -416,7 +429,7 @@ describe('the output of tools', () => {
     await events.until((line) => line.type === 'tool_execution_update' && (line.payload.offset as number) > 70_000);
     const late = await listenTo(fast, { session_id: sessionId });
     const update = await late.until(isEvent('tool_execution_update'));
-    const { offset, delta, skipped } = update.payload as Record<string, any>;
+    const { offset, delta, skipped } = update.payload as { offset: number; delta: string; skipped: number };
     expect(offset).toBeGreaterThan(0);
     expect(skipped).toBe(offset);
     expect(delta.length).toBeLessThanOrEqual(64 * 1024);

@@ -7,8 +7,11 @@ import type { RawClient, RawLine } from './raw-client.js';
 /** With `BERTH_FAULTS=full` the sizes are those of the catalogue; otherwise such that a run stays short. */
 export const isFull = process.env.BERTH_FAULTS === 'full';
 
+/** What came over a socket: looked at with expect(), not with types. */
+export type Told = ReturnType<typeof JSON.parse>;
+
 /** The payload of a reply that must be a success. */
-export function done(line: RawLine): Record<string, any> {
+export function done(line: RawLine): Record<string, Told> {
   if (line.ok !== true) throw new Error(`refused: ${JSON.stringify(line).slice(0, 500)}`);
   return line.payload;
 }
@@ -24,7 +27,7 @@ export async function newSession(client: RawClient, fields: object = {}): Promis
 }
 
 /** Prompts and waits for the run's end. */
-export async function say(client: RawClient, sessionId: string, text: string): Promise<Record<string, any>> {
+export async function say(client: RawClient, sessionId: string, text: string): Promise<Record<string, Told>> {
   return done(await client.call('prompt', { text, session_id: sessionId }));
 }
 
@@ -63,7 +66,7 @@ export function writtenText(lines: readonly RawLine[], messageId: string): strin
   const blocks: string[] = [];
   for (const line of lines) {
     if (line.type !== 'message_update' || line.payload.message_id !== messageId) continue;
-    const { block, offset, delta, thinking_delta, tool_call_delta } = line.payload as Record<string, any>;
+    const { block, offset, delta, thinking_delta, tool_call_delta } = line.payload as Record<string, Told>;
     const before = blocks[block as number] ?? '';
     expect(offset).toBeLessThanOrEqual(before.length);
     const text = (delta ?? thinking_delta ?? tool_call_delta) as string;
