@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';
 import { isRoot, launch, listeningPorts, makePlace, ping, strangerUid, type Place } from '../support/processes.js';
 import { openRaw } from '../support/raw-client.js';
@@ -425,6 +426,29 @@ describe('descriptors run out', () => {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
     return (Number(fields[11]) + Number(fields[12])) * 10;
   }
+
+  test('more clients than there may be are turned away, and those that are in notice nothing', async () => {
+    using place = makePlace();
+    await using daemon = launch({ env: place.env() });
+    await daemon.ready;
+    const first = await openRaw(place.socket);
+    const crowd = await Promise.all(Array.from({ length: limits.connectionsMax + 50 }, () => openRaw(place.socket)));
+    const served = await Promise.all(
+      crowd.map((one) =>
+        one.call('ping').then(
+          () => true,
+          () => false,
+        ),
+      ),
+    );
+    expect(served.filter((is) => is)).toHaveLength(limits.connectionsMax - 1);
+    expect((await first.call('ping')).type).toBe('pong');
+    for (const one of crowd) one.close();
+    await eventually(async () => {
+      expect(await ping(place.socket)).toBe(true);
+    });
+    first.close();
+  });
 
   test('an idle daemon without a descriptor left does not spin', async () => {
     using place = makePlace();

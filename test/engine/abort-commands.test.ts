@@ -112,8 +112,11 @@ test('a session that is deleted while its tool runs: the run ends, subscribers a
   const talk = await openTalk(daemon());
   const run = await talk.prompt('echo a b c for 30 seconds');
   await talk.until((event) => event.type === 'tool_execution_start');
-  await talk.ok('follow_up', { text: 'never' });
+  const other = await daemon().raw();
+  const waiting = other.call('prompt', { session_id: talk.session, text: 'never', if_busy: 'follow_up' });
+  await talk.until((event) => event.type === 'queue_update' && event.payload.op === 'added');
   await talk.ok('delete_session');
+  expect(await waiting).toMatchObject({ ok: false, error: { code: 'command_rejected', message: 'aborted' } });
   expect(await talk.refused('prompt', { text: 'x' })).toBe('session_not_found');
   await talk.events.ended();
   const events = talk.events.lines.filter((line) => line.ok === undefined);

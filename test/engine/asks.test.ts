@@ -91,6 +91,19 @@ describe('a question', () => {
     await finish(berth, session);
   });
 
+  test('is put again when a later call of the run has the same id', async () => {
+    await using berth = createTestEngine({ tools: [createAsking([confirm])] });
+    const { session, request } = await startAsking(berth);
+    berth.answer(request, { result: true });
+    (await berth.model.next()).call('asking', {}, 'c1').end();
+    const again = await berth.asked(session);
+    expect(again).not.toBe(request);
+    berth.answer(again, { result: false });
+    await finish(berth, session);
+    const said = berth.events(session).flatMap((event) => (event.type === 'tool_execution_end' ? [event.payload.result] : []));
+    expect(said).toEqual(['[true]', '[false]']);
+  });
+
   test('that nobody could see is denied where the session says so, and the decision is recorded', async () => {
     await using berth = createTestEngine({ tools: [createAsking([confirm])], attended: () => false });
     const session = berth.session({ when_detached: 'deny' });
@@ -206,6 +219,27 @@ describe('an approval', () => {
     expect(next.request.messages.at(-1)).toMatchObject({ role: 'tool_result', isError: true });
     next.say('ok').end();
     await berth.idle(session);
+  });
+
+  test('is for one call: another call of the run that has the same id is asked about again', async () => {
+    const gate = createGate('gate', { approval: true });
+    await using berth = createTestEngine({ tools: [gate.tool] });
+    const session = berth.session();
+    berth.prompt(session);
+    (await berth.model.next()).call('gate', { key: 'harmless' }, 'c1').end();
+    const first = await berth.asked(session);
+    berth.answer(first, { result: 'allow_once' });
+    await gate.arrive(1);
+    gate.open('harmless');
+    // Some servers count their calls anew in every response.
+    (await berth.model.next()).call('gate', { key: 'harmful' }, 'c1').end();
+    const second = await Promise.race([berth.asked(session), gate.arrive(2).then(() => 'it ran')]);
+    expect(second).not.toBe('it ran');
+    expect(second).not.toBe(first);
+    expect(berth.store.requests.open(session)[0]?.params).toMatchObject({ args: { key: 'harmful' } });
+    berth.answer(second, { result: { value: 'deny', reason: 'no' } });
+    await finish(berth, session);
+    expect(gate.begun()).toEqual(['harmless']);
   });
 
   test('is not asked in full mode', async () => {

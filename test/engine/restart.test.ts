@@ -145,7 +145,7 @@ describe('recovery: continue', () => {
     expect(listed.map(({ run_id, resumes, outcome }) => [run_id, resumes, outcome])).toEqual(
       runs.map((run, i) => [run, runs[i - 1] ?? null, 'interrupted']).toReversed(),
     );
-    // A person may go on, and then the count begins anew.
+    // A person may go on.
     const { run_id: resumed } = await after.ok('resume_run', { run_id: runs[3], action: 'continue' });
     await after.until((event) => event.type === 'message_update' && event.payload.run_id === resumed);
     await after.ok('abort');

@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { loadSqlite } from '../../src/store/sqlite.js';
 import { startDaemon } from '../support/daemon.js';
 import type { RawLine } from '../support/raw-client.js';
 import { begin, done, durable, heard, isEvent, listenTo, newSession, refusalOf, say, writtenText } from '../support/wire.js';
@@ -91,6 +93,34 @@ test('what a killed daemon left open is closed before anyone is let in, and come
   expect(heardBefore.startsWith(kept.text)).toBe(true);
   const state = done(await (await daemon.raw()).call('get_state', { session_id: sessionId }));
   expect(state).toMatchObject({ run_state: 'idle', run_id: '', partial: [], last_run: { run_id: runId, outcome: 'interrupted' } });
+});
+
+test('a cursor below what was pruned is expired, and says where to begin again', async () => {
+  await using daemon = await startDaemon();
+  const client = await daemon.raw();
+  const sessionId = await newSession(client);
+  for (let i = 0; i < 5; i++) await say(client, sessionId, 'say ahoy');
+  const { seq: head, payload } = await client.call('attach', { session_id: sessionId });
+  await daemon.terminate();
+  const floor = head! - 10;
+  const Sqlite = loadSqlite();
+  const db = new Sqlite(join(daemon.paths.stateDir, 'berth.db'));
+  db.prepare('DELETE FROM event WHERE seq <= ?').run(floor);
+  db.prepare("INSERT INTO meta (key, value) VALUES ('log_floor', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value").run(
+    String(floor),
+  );
+  db.close();
+  await daemon.start();
+  const events = await daemon.rawEvents();
+  for (const after of [0, 1, floor - 1]) {
+    expect(refusalOf(await events.call('subscribe', { session_id: sessionId, after }))).toMatchObject({
+      code: 'cursor_expired',
+      details: { seq: head, log_id: payload.log_id },
+    });
+  }
+  const back = await listenTo(daemon, { session_id: sessionId, after: floor, log_id: payload.log_id });
+  await back.until(({ seq, ok }) => ok === undefined && seq === head);
+  expect(seqs(heard(back))).toEqual(Array.from({ length: 10 }, (_, i) => floor + 1 + i));
 });
 
 test('a cursor is good in the middle of a page of the log, at its edges and far behind', async () => {

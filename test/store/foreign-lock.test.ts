@@ -102,4 +102,36 @@ describe('while another program holds the store', () => {
     lock.release();
     expect(await talk.ended(run)).toBe('completed');
   });
+
+  test('SIGTERM is obeyed within 5 s, and the next start settles what was left', async () => {
+    await using daemon = await startDaemon({ wps: 500 });
+    const talk = await openTalk(daemon);
+    const run = await talk.prompt('stream 100000 words');
+    await talk.until((event) => event.type === 'message_update');
+    await talk.ok('follow_up', { text: 'say later' });
+    const lock = holdLock(daemon);
+    const from = performance.now();
+    expect(await daemon.terminate()).toBe(0);
+    expect(performance.now() - from).toBeLessThan(5_000);
+    lock.release();
+    await daemon.start();
+    const again = await openTalk(daemon, talk.session);
+    expect(await again.ended(run)).toBe('interrupted');
+    expect(await again.state()).toMatchObject({ queue: { paused: true, inputs: [{ text: 'say later' }] } });
+    expect((await again.texts('assistant'))[0]).toMatch(/^word1/);
+  });
+
+  test('a start that has runs to settle waits for it or is refused with a sentence, and settles them once it can', async () => {
+    await using daemon = await startDaemon({ wps: 500 });
+    const talk = await openTalk(daemon);
+    const run = await talk.prompt('stream 100000 words');
+    await talk.until((event) => event.type === 'message_update');
+    await daemon.kill9();
+    const lock = holdLock(daemon);
+    await expect(daemon.start()).rejects.toThrow(/ended with 1: berth: .*another program/);
+    lock.release();
+    await daemon.start();
+    const again = await openTalk(daemon, talk.session);
+    expect(await again.ended(run)).toBe('interrupted');
+  });
 });

@@ -197,3 +197,25 @@ test('who reads rows is told the same as those who heard it first', async () => 
   expect(read.length).toBeGreaterThan(30);
   expect(told.length).toBeGreaterThan(10);
 });
+
+test('an input with images that is edited keeps its images and has its new words', async () => {
+  await using berth = createTestEngine();
+  const session = berth.session();
+  berth.prompt(session);
+  const call = await berth.model.next();
+  const image = { type: 'image' as const, data: 'AA==', mime_type: 'image/png' };
+  berth.submit(session, 'follow_up', 'look', { id: 'inp_1', content: [image] });
+  berth.submit(session, 'follow_up', '', { id: 'inp_2', content: [{ type: 'text', text: 'inside' }, image] });
+  for (const inputId of ['inp_1', 'inp_2']) {
+    const edited = berth.engine.commit.decide(session, (state, fresh) => updateQueued(state, { inputId, revision: 1, text: 'see' }, fresh));
+    expect(edited.ok).toBe(true);
+  }
+  expectFoldIsRows(berth, session);
+  call.say('x').end();
+  for (let turn = 0; turn < 2; turn++) {
+    const next = await berth.model.next();
+    expect(next.request.messages.at(-1)?.content).toEqual([{ type: 'text', text: 'see' }, image]);
+    next.say('y').end();
+  }
+  await berth.idle(session);
+});

@@ -98,7 +98,10 @@ test('one that reads a little at a time gets fewer and larger deltas, and every 
     // After each piece it does something else until somebody else has been answered.
     pieces++;
     socket.pause();
-    void client.call('ping').then(() => socket.resume());
+    client.call('ping').then(
+      () => socket.resume(),
+      () => undefined,
+    );
   });
   const runId = await begin(client, sessionId, `stream ${words} words`);
   await slow.until(() => slow.ended.has(runId));
