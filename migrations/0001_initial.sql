@@ -162,8 +162,9 @@ CREATE TABLE ui_request (
   at_ms INTEGER NOT NULL,
   resolved_ms INTEGER
 ) STRICT;
--- A call asks each of its questions once, however often it has to run.
-CREATE UNIQUE INDEX ui_request_key ON ui_request (run_id, tool_call_id, ask_key);
+-- A call asks each of its questions once, however often it has to run. Models use the same call id again in later turns:
+-- an answer is never another call's.
+CREATE UNIQUE INDEX ui_request_key ON ui_request (run_id, turn_id, tool_call_id, ask_key);
 CREATE INDEX ui_request_open ON ui_request (session_id) WHERE outcome IS NULL;
 
 -- What open messages have said so far. Append-only, and gone in the commit that ends the message.

@@ -16,6 +16,7 @@ import { createHandlers } from '../server/handlers.js';
 import { listen, prepareSocketDir, type Listening } from '../server/listen.js';
 import { createStateView } from '../server/state-view.js';
 import { openDatabase } from '../store/database.js';
+import { StoreRefused } from '../store/faults.js';
 import { migrate, readMigrations } from '../store/migrate.js';
 import { createStore } from '../store/store.js';
 import { createAskUserTool } from '../tools/ask-user.js';
@@ -218,7 +219,8 @@ function ensureLogId({ store, commit }: Engine): string {
   const known = store.meta.get('log_id');
   if (known !== undefined) return known;
   const made = newId('log');
-  commit.maintain(() => store.meta.set('log_id', made));
+  const kept = commit.maintain(() => store.meta.set('log_id', made));
+  if (!kept) throw new StoreRefused(`the store ${store.db.name} cannot be written: the disk is full, or another program holds it`);
   return made;
 }
 

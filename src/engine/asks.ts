@@ -11,6 +11,7 @@ import { until, type Wakes } from './wakes.js';
 export interface AskAddress {
   sessionId: string;
   runId: string;
+  turnId: string;
   toolCallId: string;
   askKey: string;
 }
@@ -35,8 +36,8 @@ const timerMsMax = 2 ** 31 - 1;
 
 /** Puts questions to people and waits for answers, across restarts: the request is a row, waiting is only looking at it. */
 export function createAsks({ store, commit, wakes, now, attended }: Deps) {
-  function find({ runId, toolCallId, askKey }: AskAddress) {
-    return store.requests.find(runId, toolCallId, askKey);
+  function find({ runId, turnId, toolCallId, askKey }: AskAddress) {
+    return store.requests.find(runId, turnId, toolCallId, askKey);
   }
 
   async function put(address: AskAddress, { method, params, timeoutMs }: Question): Promise<void> {

@@ -1,5 +1,6 @@
 import { isParked, settleLeftRun } from '../core/recovery.js';
 import { limits } from '../protocol/limits.js';
+import { StoreRefused } from '../store/faults.js';
 import type { Store } from '../store/store.js';
 import type { Commit } from './commit.js';
 
@@ -14,7 +15,7 @@ export function recoverRuns(store: Store, commit: Commit, resumable: (toolName: 
   for (const { runId, sessionId, attempts } of store.runs.allActive()) {
     const state = store.load(sessionId);
     if (!state?.run) continue;
-    if (isParked(state, store.requests.askedCalls(runId), resumable)) {
+    if (isParked(state, store.requests.askedCalls(runId, state.run.turn?.id ?? ''), resumable)) {
       commit.maintain(() => store.runs.adopt(runId, store.bootId));
       result.parked++;
       continue;
@@ -22,7 +23,7 @@ export function recoverRuns(store: Store, commit: Commit, resumable: (toolName: 
     const spoken = state.run.message ? store.partials.spoken(state.run.message.id) : [];
     const carryOn = state.recovery === 'continue' && attempts < limits.recoveryAttemptsMax;
     const outcome = commit.decide(sessionId, (now, fresh) => settleLeftRun(now, spoken, carryOn, fresh));
-    if (!outcome.ok) throw new Error(`run ${runId} could not be settled: ${outcome.refusal.message}`);
+    if (!outcome.ok) throw new StoreRefused(`what ran before could not be settled: ${outcome.refusal.message}`);
     result.settled++;
   }
   return result;

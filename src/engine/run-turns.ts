@@ -35,7 +35,7 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
   }
 
   function waitsForPerson(state: SessionState): boolean {
-    const asked = store.requests.askedCalls(state.run?.id ?? '');
+    const asked = store.requests.askedCalls(state.run?.id ?? '', state.run?.turn?.id ?? '');
     return isParked(state, asked, (name) => tools.get(name)?.resumable === true);
   }
 

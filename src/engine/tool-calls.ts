@@ -63,7 +63,7 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
 
   /** False when the call must not run: its end is committed, or the run is over. */
   async function isApproved(state: SessionState, call: OpenCall, need: ApprovalNeed, group: Group): Promise<boolean> {
-    const address = { sessionId: state.id, runId: state.run?.id ?? '', toolCallId: call.id, askKey: 'approval' };
+    const address = { ...addressOf(state, call), askKey: 'approval' };
     const question = approvalQuestion(call, need);
     const answered = await group.withoutSlot(() => asks.ask(address, question, group.signal, group.mayGiveWay));
     if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return false;
@@ -95,8 +95,8 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
 
   async function run(state: SessionState, call: OpenCall, tool: Tool, args: unknown, hands: RunHands): Promise<CallResult> {
     const startedMs = clock();
-    const at = { sessionId: state.id, runId: state.run?.id ?? '', toolCallId: call.id };
-    const live = liveTools.begin({ ...at, turnId: state.run?.turn?.id ?? '', toolName: call.name, args: call.args });
+    const at = addressOf(state, call);
+    const live = liveTools.begin({ ...at, toolName: call.name, args: call.args });
     const ask = async (askKey: string, question: Question): Promise<unknown> => {
       const answered = await hands.withoutSlot(() => asks.ask({ ...at, askKey }, question, hands.signal, false));
       return answered?.result ?? null;
@@ -130,6 +130,10 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
   };
 }
 export type ToolCalls = ReturnType<typeof createToolCalls>;
+
+function addressOf(state: SessionState, call: OpenCall): { sessionId: string; runId: string; turnId: string; toolCallId: string } {
+  return { sessionId: state.id, runId: state.run?.id ?? '', turnId: state.run?.turn?.id ?? '', toolCallId: call.id };
+}
 
 function brokenTool(error: unknown): string {
   return `The tool broke: ${error instanceof Error ? error.message : String(error)}`;

@@ -53,6 +53,7 @@ export const limits = {
   toolArgumentsBytesMax: 256 * 1024,
   toolResultBytesMax: 256 * 1024,
   contextMessagesMax: 2_000,
+  contextBytesMax: 16 * 1024 * 1024,
   recoveryAttemptsMax: 3,
   // Store
   busyTimeoutMs: 100,

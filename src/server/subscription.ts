@@ -172,7 +172,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
       return;
     }
     for (const tool of tools) {
-      const key = `${tool.runId} ${tool.toolCallId}`;
+      const key = `${tool.runId} ${tool.turnId} ${tool.toolCallId}`;
       const next = engine.liveTools.deltaFrom(tool, sentOutput.get(key) ?? 0);
       if (!next) continue;
       if (!connection.canWrite()) return;

@@ -149,7 +149,13 @@ export function createEntryRows(db: Database) {
     /** What a model is given: the newest messages of the path, whole, oldest first. */
     history(leafId: string | null): { message: Message; content: ContentBlock[] }[] {
       if (leafId === null) return [];
-      const rows = pathUp.all(leafId, limits.contextMessagesMax);
+      const rows: EntryRow[] = [];
+      let bytes = 0;
+      for (const row of pathUp.iterate(leafId, limits.contextMessagesMax)) {
+        bytes += row.bytes;
+        if (bytes > limits.contextBytesMax && rows.length > 0) break;
+        rows.push(row);
+      }
       return rows.reverse().map((row) => ({ message: toMessage(row), content: contentOf(row) }));
     },
     lastUserId: (leafId: string | null): string | undefined => (leafId === null ? undefined : lastUser.get(leafId, limits.pathEntriesMax)),

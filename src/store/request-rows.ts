@@ -35,16 +35,18 @@ export function createRequestRows(db: Database) {
   );
   const open = db.prepare<[string], RequestRow>('SELECT * FROM ui_request WHERE session_id = ? AND outcome IS NULL ORDER BY rowid');
   const allOpen = db.prepare<[], RequestRow>('SELECT * FROM ui_request WHERE outcome IS NULL ORDER BY rowid');
-  const byKey = db.prepare<[string, string, string], RequestRow>(
-    'SELECT * FROM ui_request WHERE run_id = ? AND tool_call_id = ? AND ask_key = ?',
+  const byKey = db.prepare<[string, string, string, string], RequestRow>(
+    'SELECT * FROM ui_request WHERE run_id = ? AND turn_id = ? AND tool_call_id = ? AND ask_key = ?',
   );
   const sessionOf = db.prepare<[string], string>('SELECT session_id FROM ui_request WHERE id = ?').pluck();
-  const asked = db.prepare<[string], string>('SELECT DISTINCT tool_call_id FROM ui_request WHERE run_id = ?').pluck();
+  const asked = db
+    .prepare<[string, string], string>('SELECT DISTINCT tool_call_id FROM ui_request WHERE run_id = ? AND turn_id = ?')
+    .pluck();
   return {
     open: (sessionId: string): UiRequest[] => open.all(sessionId).map(toRequest),
     allOpen: (): UiRequest[] => allOpen.all().map(toRequest),
-    find(runId: string, toolCallId: string, askKey: string): AskedRequest | undefined {
-      const row = byKey.get(runId, toolCallId, askKey);
+    find(runId: string, turnId: string, toolCallId: string, askKey: string): AskedRequest | undefined {
+      const row = byKey.get(runId, turnId, toolCallId, askKey);
       if (!row) return undefined;
       const resolved =
         row.outcome === null
@@ -52,8 +54,8 @@ export function createRequestRows(db: Database) {
           : { outcome: row.outcome, by: row.resolved_by ?? '', result: row.result === null ? null : (JSON.parse(row.result) as unknown) };
       return { requestId: row.id, expiresAtMs: row.expires_ms, resolved };
     },
-    /** The calls of a run that have put a question. */
-    askedCalls: (runId: string): Set<string> => new Set(asked.all(runId)),
+    /** The calls of a turn that have put a question. */
+    askedCalls: (runId: string, turnId: string): Set<string> => new Set(asked.all(runId, turnId)),
     sessionOf: (requestId: string): string | undefined => sessionOf.get(requestId),
     insert(request: UiRequest, atMs: number): void {
       const expiresMs = request.expires_at === null ? null : Date.parse(request.expires_at);

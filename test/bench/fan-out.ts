@@ -18,7 +18,7 @@ function fanOutAt(deltasPerTick: number): Measurement {
   return {
     name,
     async measure({ quick }) {
-      const deltas = deltasPerTick * (quick ? 800 : 1_500);
+      const deltas = deltasPerTick * (quick ? 500 : 1_500);
       await using daemon = await startBenchDaemon({ wps: deltasPerTick * ticksPerSecond });
       await using floor = await startFloor('fan-out-server');
       using commands = await openLines(daemon.paths.socket);

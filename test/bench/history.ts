@@ -9,17 +9,17 @@ import { messageText, seedHistory } from './seeded-history.js';
 
 const messages = 10_000;
 
-/** As many rows of the same size, in a table of their own. */
+/** As many texts of the same size, in a table of their own. */
 function openPlain(place: string): { read(): unknown[]; close(): void } {
   const Sqlite = loadSqlite();
   const db = new Sqlite(join(place, 'plain.db'));
   db.pragma('journal_mode = WAL');
-  db.exec('CREATE TABLE message (no INTEGER PRIMARY KEY, id TEXT, role TEXT, text TEXT, at_ms INTEGER)');
-  const insert = db.prepare('INSERT INTO message (id, role, text, at_ms) VALUES (?, ?, ?, ?)');
+  db.exec('CREATE TABLE message (no INTEGER PRIMARY KEY, id TEXT, text TEXT)');
+  const insert = db.prepare('INSERT INTO message (id, text) VALUES (?, ?)');
   db.transaction(() => {
-    for (let i = 0; i < messages; i++) insert.run(`msg_${String(i).padStart(21, '0')}`, 'user', messageText(i), 1_800_000_000_000 + i);
+    for (let i = 0; i < messages; i++) insert.run(`msg_${String(i).padStart(21, '0')}`, messageText(i));
   })();
-  const all = db.prepare('SELECT no, id, role, text, at_ms FROM message ORDER BY no');
+  const all = db.prepare('SELECT id, text FROM message ORDER BY no');
   return { read: () => all.all(), close: () => void db.close() };
 }
 

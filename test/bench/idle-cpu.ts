@@ -15,7 +15,7 @@ export const idleCpu: Measurement = {
     const sessionId = await newSession(client);
     await events.ask(commandLine('subscribe', { session_id: sessionId }));
     await call(client, 'prompt', { session_id: sessionId, text: 'say ahoy' });
-    await delay(1_500);
+    await delay(1_000);
     const watchedMs = quick ? 3_000 : budgetedMs;
     const from = cpuMs(daemon.pid());
     await delay(watchedMs);

@@ -23,8 +23,7 @@ async function addedMb(): Promise<number> {
 export const sessionMemory: Measurement = {
   name: 'session memory',
   async measure({ quick }) {
-    const samples: number[] = [];
-    for (let i = 0; i < (quick ? 3 : 5); i++) samples.push(await addedMb());
+    const samples = await Promise.all(Array.from({ length: quick ? 3 : 5 }, addedMb));
     const value = Math.max(0, median(samples));
     return [{ name: 'RSS added by 50 sessions that ran once', unit: 'MB', value, floor: null, must: 8, should: 2.5 }];
   },

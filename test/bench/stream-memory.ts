@@ -15,8 +15,7 @@ async function peakOverIdleMb(): Promise<number> {
 export const streamMemory: Measurement = {
   name: 'stream memory',
   async measure({ quick }) {
-    const samples: number[] = [];
-    for (let i = 0; i < (quick ? 3 : 5); i++) samples.push(await peakOverIdleMb());
+    const samples = await Promise.all(Array.from({ length: quick ? 3 : 5 }, peakOverIdleMb));
     return [{ name: 'peak RSS over idle, 10,000 deltas', unit: 'MB', value: median(samples), floor: null, must: 40, should: 10 }];
   },
 };

@@ -421,6 +421,20 @@ export function checkStore(path: string): void {
   db.close();
 }
 
+/** Two daemons side by side, each with a share of the work: one of them is always starting. */
+export async function inLanes(share: (lane: 0 | 1) => Promise<Figures>): Promise<Figures> {
+  const [one, other] = await Promise.all([share(0), share(1)]);
+  return {
+    kills: one.kills + other.kills,
+    acknowledged: one.acknowledged + other.acknowledged,
+    settled: one.settled + other.settled,
+    cutTexts: one.cutTexts + other.cutTexts,
+    parked: one.parked + other.parked,
+    readyMs: [...one.readyMs, ...other.readyMs],
+    hits: new Map([...one.hits, ...other.hits]),
+  };
+}
+
 /** The figures in a line, for whoever reads the output of the tests. */
 export function tell(claim: string, { kills, acknowledged, settled, cutTexts, parked, readyMs }: Figures): string {
   const sorted = readyMs.toSorted((a, b) => a - b);

@@ -324,13 +324,14 @@ export function createWorld(seed: number) {
 
   /** Lets the engine go on for some turns of the event loop; a death in between is noticed and repaired. */
   async function pass(count: number): Promise<void> {
+    sync();
     for (let i = 0; i < count; i++) {
       await turnOfLoop();
       turns++;
       for (const { subscription } of slowReaders) subscription.pump();
+      if (running().life.dead) await restart();
+      sync();
     }
-    if (running().life.dead) await restart();
-    sync();
   }
 
   /** Time goes on: timers that are due fire. */

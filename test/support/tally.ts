@@ -41,6 +41,8 @@ export async function tallyEvents(
 
   function take(line: RawLine): void {
     if (line.ok !== undefined) subscribed = line;
+    // On a busy machine the stream of a client that says nothing may have begun before: it is not ours.
+    else if (subscribed === undefined) return;
     else if (line.seq !== undefined) takeDurable(line, line.seq);
     else if (line.type === 'message_update') takeDelta(line);
     else if (line.type === 'goodbye') wrong.push(`goodbye ${String(line.payload.reason)}`);

@@ -17,9 +17,19 @@ test(
     const events = `${daemon.paths.socket}.events`;
     const logId = done(await client.call('get_daemon')).log_id as string;
     const sessions = await Promise.all(Array.from({ length: sessionCount }, () => newSession(client)));
-    // What saying this much costs by itself has been paid before.
+    let peak = 0;
+    let looked = 0;
+    const watch = (bytes: number): void => {
+      if (bytes - looked < 500_000) return;
+      looked = bytes;
+      peak = Math.max(peak, daemon.rssBytes());
+    };
+    // What it costs to say this much to one who reads.
+    const alone = await tallyEvents(events, { session_id: '*' }, text, watch);
     await Promise.all(sessions.map((sessionId) => say(client, sessionId, `stream ${words} words`)));
-    const baseline = daemon.rssBytes();
+    await alone.until(() => alone.ended.size === sessionCount);
+    alone.socket.destroy();
+    const baseline = peak;
 
     const deaf: { tally: Tally; sessionId: string }[] = [];
     for (let i = 0; i < deafCount; i++) {
@@ -28,13 +38,9 @@ test(
       tally.socket.pause();
       deaf.push({ tally, sessionId });
     }
-    let peak = 0;
-    let looked = 0;
-    const fast = await tallyEvents(events, { session_id: '*' }, text, (bytes) => {
-      if (bytes - looked < 500_000) return;
-      looked = bytes;
-      peak = Math.max(peak, daemon.rssBytes());
-    });
+    peak = 0;
+    looked = 0;
+    const fast = await tallyEvents(events, { session_id: '*' }, text, watch);
     const runs = await Promise.all(sessions.map((sessionId) => begin(client, sessionId, `stream ${words} words`)));
 
     await fast.until(() => fast.ended.size === sessionCount);
@@ -46,6 +52,7 @@ test(
       done(await client.call('get_state', { session_id: sessions[0] }));
       peak = Math.max(peak, daemon.rssBytes());
     }
+    console.log('PEAK', deafCount, (peak - baseline) / 1048576, baseline / 1048576);
     expect(peak - baseline).toBeLessThan(growthMax);
 
     // They wake up, each in its own time, and find all of it; the text too, as long as they stayed connected.

@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { limits } from '../../src/protocol/limits.js';
+import { loadSqlite } from '../../src/store/sqlite.js';
+import { toolText, type Tool } from '../../src/tools/port.js';
+import { createTestEngine, type TestEngine } from '../support/engine.js';
+
+const Sqlite = loadSqlite();
+
+/** Another program that holds the store until some commits of the engine had to wait for a while. */
+async function holdWhileParked(berth: TestEngine, session: string, work: () => void): Promise<void> {
+  const theirs = new Sqlite(berth.dbPath);
+  theirs.exec('BEGIN IMMEDIATE');
+  work();
+  await berth.until(session, () => (berth.engine.signals.status(session).store === undefined ? undefined : true));
+  // The pauses between two tries get longer (100, 200, 400 ms…): now the next one is some time away.
+  await new Promise((resolve) => setTimeout(resolve, 3.5 * limits.commitRetryMinMs));
+  theirs.exec('ROLLBACK');
+  theirs.close();
+}
+
+/** A tool that asks when the test says so, whatever its signal says. */
+function createAsking(onReady: (askNow: () => void) => void): Tool {
+  return {
+    name: 'asking',
+    description: 'asking',
+    parameters: z.unknown(),
+    readOnly: false,
+    resumable: false,
+    title: () => 'asking',
+    async run(_args, { ask }) {
+      await new Promise<void>((resolve) => onReady(resolve));
+      return toolText(String(await ask('q', { method: 'confirm', params: { title: 'Still there?' }, timeoutMs: null })));
+    },
+  };
+}
+
+function expectClosed(berth: TestEngine, session: string): void {
+  const events = berth.events(session);
+  const started = events.flatMap((event) => (event.type === 'message_start' ? [event.payload.message_id] : []));
+  const ended = events.flatMap((event) => (event.type === 'message_end' ? [event.payload.message_id] : []));
+  expect(ended.toSorted()).toEqual(started.toSorted());
+  const asked = events.flatMap((event) => (event.type === 'ui_request' ? [event.payload.request_id] : []));
+  const resolved = events.flatMap((event) => (event.type === 'ui_resolved' ? [event.payload.request_id] : []));
+  expect(resolved.toSorted()).toEqual(asked.toSorted());
+  expect(berth.engine.live.openIn(session)).toEqual([]);
+  expect(berth.store.load(session)).toMatchObject({ run: null, requests: [] });
+}
+
+test('the beginning of a message that had to wait for the store is not told in the next run', async () => {
+  await using berth = createTestEngine();
+  const session = berth.session();
+  berth.prompt(session);
+  const call = await berth.model.next();
+  await holdWhileParked(berth, session, () => call.begin());
+  berth.abort(session);
+  await berth.idle(session);
+  const second = berth.prompt(session, 'again');
+  const next = await berth.model.next();
+  // Long enough for the commit that waited to be tried once more.
+  await new Promise((resolve) => setTimeout(resolve, 6 * limits.commitRetryMinMs));
+  next.say('fresh').end();
+  await berth.idle(session);
+  expect(berth.events(session).filter((event) => event.type === 'message_start' && event.payload.run_id === second)).toHaveLength(2);
+  expect(berth.history(session)).toEqual(['user: go', 'user: again', 'assistant: fresh']);
+  expectClosed(berth, session);
+});
+
+test('a question that had to wait for the store is not put in the next run', async () => {
+  let askNow: (() => void) | undefined;
+  const asking = createAsking((go) => (askNow = go));
+  await using berth = createTestEngine({ tools: [asking] });
+  const session = berth.session();
+  berth.prompt(session);
+  (await berth.model.next()).call('asking').end();
+  await berth.until(session, () => askNow);
+  await holdWhileParked(berth, session, () => askNow?.());
+  berth.abort(session);
+  await berth.idle(session);
+  berth.prompt(session, 'again');
+  const next = await berth.model.next();
+  await new Promise((resolve) => setTimeout(resolve, 6 * limits.commitRetryMinMs));
+  expect(berth.store.requests.open(session)).toEqual([]);
+  next.say('fresh').end();
+  await berth.idle(session);
+  expectClosed(berth, session);
+});
+
+test('a tool that does not listen and asks when its run is over asks nobody', async () => {
+  let askNow: (() => void) | undefined;
+  const asking = createAsking((go) => (askNow = go));
+  await using berth = createTestEngine({ tools: [asking] });
+  const session = berth.session();
+  berth.prompt(session);
+  (await berth.model.next()).call('asking').end();
+  await berth.until(session, () => askNow);
+  berth.abort(session);
+  await berth.idle(session);
+  berth.prompt(session, 'again');
+  const next = await berth.model.next();
+  askNow?.();
+  await new Promise((resolve) => setImmediate(resolve));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(berth.store.requests.open(session)).toEqual([]);
+  next.say('fresh').end();
+  await berth.idle(session);
+  expectClosed(berth, session);
+});
