@@ -2,6 +2,7 @@ import type { Berth } from '../client/connect.js';
 import { listSessions } from '../client/resolve.js';
 import { shortId, shortenHome } from './brief.js';
 import { alignColumns } from './columns.js';
+import { currentDirectory } from './directory.js';
 import { exit, Refused, type ExitCode } from './exit.js';
 import { createPage } from './page.js';
 import { printable } from './printable.js';
@@ -54,7 +55,7 @@ async function showAround(cli: Cli, berth: Berth): Promise<ExitCode> {
 
 /** Asks the offline guide what it can do, in a session kept for that. */
 async function welcome(berth: Berth): Promise<{ session_id: string; run_id: string }> {
-  const cwd = process.cwd();
+  const cwd = currentDirectory();
   const known = (await listSessions(berth, { cwd, query: welcomeTitle })).find(
     ({ title, run_state }) => title === welcomeTitle && run_state === 'idle',
   );

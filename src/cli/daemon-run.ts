@@ -1,4 +1,4 @@
-import { toDirectory } from './directory.js';
+import { currentDirectory, toDirectory } from './directory.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {
@@ -23,5 +23,5 @@ export const daemonRun: Subcommand = {
 
 /** systemd starts services in the root directory, which is nobody's workspace. */
 async function defaultWorkdir(): Promise<string> {
-  return process.env.INVOCATION_ID === undefined ? process.cwd() : (await import('node:os')).homedir();
+  return process.env.INVOCATION_ID === undefined ? currentDirectory() : (await import('node:os')).homedir();
 }

@@ -4,6 +4,7 @@ import type { SessionListRow } from '../protocol/views.js';
 import { shortIds, shortenHome, toAge } from './brief.js';
 import { alignColumns, clipColumns, columnsOf } from './columns.js';
 import { exit } from './exit.js';
+import { currentDirectory } from './directory.js';
 import { printableLine } from './printable.js';
 import { outputColumns } from './standard-streams.js';
 import { readCount, type Subcommand } from './subcommand.js';
@@ -33,7 +34,7 @@ export const ls: Subcommand = {
   async run({ all, archived, here, limit, json }: Args, cli) {
     const rowsMax = limit === undefined ? rowsDefault : readCount('--limit', limit, 1);
     const berth = await cli.connect();
-    const fits = { ...(here ? { cwd: process.cwd() } : {}), ...(rowsMax < limits.pageRowsMax ? { limit: rowsMax + 1 } : {}) };
+    const fits = { ...(here ? { cwd: currentDirectory() } : {}), ...(rowsMax < limits.pageRowsMax ? { limit: rowsMax + 1 } : {}) };
     const [open, shut, asked] = await Promise.all([
       archived ? [] : listSessions(berth, fits),
       all || archived ? listSessions(berth, { ...fits, archived: true }) : [],
@@ -76,8 +77,11 @@ function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] 
   return [head + lastHead, ...heads.map((line, at) => line + (lasts[at] ?? ''))];
 }
 
-function stateOf({ session_id, run_state, archived }: SessionListRow, asking: ReadonlySet<string>): string {
+/** What a session is doing, or why it does nothing though somebody may think that it does. */
+function stateOf({ session_id, run_state, archived, last_outcome, paused }: SessionListRow, asking: ReadonlySet<string>): string {
   if (asking.has(session_id)) return 'asks you';
   if (run_state === 'aborting') return 'stopping';
-  return run_state === 'idle' && archived ? 'archived' : run_state;
+  if (run_state === 'running' || archived) return run_state === 'running' ? run_state : 'archived';
+  if (last_outcome === 'failed' || last_outcome === 'interrupted') return last_outcome;
+  return paused ? 'paused' : run_state;
 }

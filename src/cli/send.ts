@@ -1,9 +1,11 @@
+import { fstatSync } from 'node:fs';
 import type { Berth } from '../client/connect.js';
-import { listSessions } from '../client/resolve.js';
+import { listSessions, SessionUnclear } from '../client/resolve.js';
 import { utf8Bytes } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import { shortId } from './brief.js';
 import { awaitRun, type AwaitedRun } from './awaited-run.js';
+import { currentDirectory } from './directory.js';
 import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
 import { createPage } from './page.js';
 import { printableLine } from './printable.js';
@@ -34,15 +36,17 @@ export const send: Subcommand = {
     '--json': 'print one line of JSON: what was accepted, or with --wait what it came to',
   },
   notes:
-    'One argument is the text, for the newest session of this directory; . or a whole id is the session.\n' +
+    'One argument is the text, for the newest session of this directory; . or a whole id is the session, and so is any name\n' +
+    'of one when the text is fed to standard input.\n' +
     'A text of -, or none, is read from standard input.',
   async run({ session, text, steer, followUp, wait, json }: Args, cli) {
     if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
-    const [named, said] = await readWords(session, text);
+    const berth = await cli.connect();
+    const [named, said] = await readWords(session, text, (name) => isSession(cli, berth, name));
+    if (said.trim() === '') throw new WrongUsage('there is no text to send');
     if (utf8Bytes(JSON.stringify(said)) > limits.lineBytesMax - envelopeBytes) {
       throw new Refused(`the text is too long: a line holds ${limits.lineBytesMax} bytes`);
     }
-    const berth = await cli.connect();
     const sessionId = named === undefined ? await newestOrNew(berth) : await cli.resolve(berth, named);
     const accepted = await submit(berth, sessionId, said, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
     if (wait) return waitForAnswer(cli, berth, accepted, json);
@@ -56,16 +60,41 @@ export const send: Subcommand = {
 };
 
 /** Which session is meant and what is said. One argument is the text, unless it can only be a session. */
-async function readWords(first: string | undefined, second: string | undefined): Promise<[session: string | undefined, text: string]> {
-  const [session, text] = second === undefined && !/^(\.|ses_\w+)$/.test(first ?? '') ? [undefined, first] : [first, second];
+async function readWords(
+  first: string | undefined,
+  second: string | undefined,
+  isKnown: (name: string) => Promise<boolean>,
+): Promise<[session: string | undefined, text: string]> {
+  const isName = /^(\.|ses_\w+)$/.test(first ?? '') || (second === undefined && first !== undefined && isFed() && (await isKnown(first)));
+  const [session, text] = second === undefined && !isName ? [undefined, first] : [first, second];
   if (text !== undefined && text !== '-') return [session, text];
   if (text === undefined && process.stdin.isTTY) throw new WrongUsage('what should be sent? berth send [SESSION] "text"');
   return [session, await readStdin()];
 }
 
+/** Something was put into standard input: a file or a pipe, not a terminal or nothing. */
+function isFed(): boolean {
+  const stdin = fstatSync(0);
+  return stdin.isFile() || stdin.isFIFO();
+}
+
+/** Long enough a name to be meant as one. */
+const nameCharsMin = 3;
+
+async function isSession(cli: Cli, berth: Berth, name: string): Promise<boolean> {
+  if (name.length < nameCharsMin) return false;
+  return cli.resolve(berth, name).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof SessionUnclear) return false;
+      throw error;
+    },
+  );
+}
+
 /** The newest session of this directory; where there is none, a new one. */
 export async function newestOrNew(berth: Berth): Promise<string> {
-  const cwd = process.cwd();
+  const cwd = currentDirectory();
   const [newest] = await listSessions(berth, { cwd, limit: 1 });
   return newest ? newest.session_id : orRefused(await berth.call('new_session', { cwd })).session_id;
 }

@@ -1,6 +1,7 @@
 import { connect, type Berth, type ConnectOptions } from '../client/connect.js';
 import type { Paths } from '../client/paths.js';
 import { resolveSession } from '../client/resolve.js';
+import { currentDirectory } from './directory.js';
 import { WrongUsage, type ExitCode } from './exit.js';
 import { printableJson } from './printable.js';
 import { writeErr, writeOut } from './standard-streams.js';
@@ -42,7 +43,7 @@ export function createCli(paths: Paths): Cli & { close(): void } {
       open.push(berth);
       return berth;
     },
-    resolve: (berth, name = '.') => resolveSession(berth, name, process.cwd()),
+    resolve: (berth, name = '.') => resolveSession(berth, name, name === '.' ? currentDirectory() : ''),
     print: (line) => writeOut(`${line}\n`),
     printJson: (value) => writeOut(`${printableJson(value)}\n`),
     complain: (line) => writeErr(`${line}\n`),

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { queueMode, thinkingLevel, whenDetached } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 

@@ -41,14 +41,14 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
   }
 
   async function put(address: AskAddress, { method, params, timeoutMs }: Question): Promise<void> {
-    const { sessionId, toolCallId, askKey } = address;
+    const { sessionId, runId, toolCallId, askKey } = address;
     const expiresAtMs = timeoutMs === null ? null : now() + timeoutMs;
-    await commit.decideEventually(sessionId, (state, fresh) =>
+    await commit.decideForRun(sessionId, runId, (state, fresh) =>
       askPerson(state, { id: fresh.id('req'), toolCallId, askKey, method, params, expiresAtMs }),
     );
     const asked = find(address);
     if (asked && isLeftAlone(sessionId, method)) {
-      await commit.decideEventually(sessionId, (state) => closeRequest(state, asked.requestId, 'denied'));
+      await commit.decideForRun(sessionId, runId, (state) => closeRequest(state, asked.requestId, 'denied'));
     }
   }
 
@@ -93,6 +93,7 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
   return {
     /** Undefined when the signal fired first. */
     async ask(address: AskAddress, question: Question, signal: AbortSignal, mayGiveWay: boolean): Promise<Answered | undefined> {
+      if (signal.aborted) return undefined;
       if (!find(address)) await put(address, question);
       const asked = find(address);
       // Not asked: the run was aborted before the question could be put.

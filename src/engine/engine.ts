@@ -1,5 +1,5 @@
 import type { UiMethod } from '../protocol/events.js';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Fresh } from '../core/decision.js';
 import { limits } from '../protocol/limits.js';
 import type { Providers, ToolSpec } from '../providers/port.js';

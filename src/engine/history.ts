@@ -1,5 +1,5 @@
 import type { ContentBlock, Message } from '../protocol/messages.js';
-import type { ModelMessage } from '../providers/port.js';
+import { goOn, type ModelMessage } from '../providers/port.js';
 import { toolCallsOf } from '../protocol/content.js';
 
 const notRun: ContentBlock[] = [{ type: 'text', text: 'Not run.' }];
@@ -32,7 +32,7 @@ export function toModelMessages(history: readonly { message: Message; content: C
   }
   closeCalls();
   if (messages.at(-1)?.role === 'assistant') {
-    messages.push({ role: 'user', content: [{ type: 'text', text: 'Go on from where you stopped.' }] });
+    messages.push({ role: 'user', content: [{ type: 'text', text: goOn }] });
   }
   return messages;
 }

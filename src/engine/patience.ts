@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { reject } from '../core/decision.js';
 import { limits } from '../protocol/limits.js';
 import type { StoreFault } from '../store/faults.js';
 import type { Commit, Decide, Outcome } from './commit.js';
@@ -14,6 +15,8 @@ interface Deps {
 /** The engine's own commits: a store that is full or busy is waited for, visibly, and nothing goes on meanwhile. */
 export interface PatientCommit extends Commit {
   decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
+  /** The same for what a run has to say: once the run is over it is refused, and never said of the session's next run. */
+  decideForRun<Reply>(sessionId: string, runId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
 }
 
 export function createPatientCommit({ commit, onParked, stopped }: Deps): PatientCommit {
@@ -24,16 +27,20 @@ export function createPatientCommit({ commit, onParked, stopped }: Deps): Patien
     });
   }
 
+  async function decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>> {
+    for (let waitMs: number = limits.commitRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
+      const outcome = commit.decide(sessionId, decide);
+      const fault = outcome.ok ? undefined : outcome.fault;
+      if (waitMs > limits.commitRetryMinMs || fault) onParked(sessionId, fault);
+      if (!fault || stopped.aborted) return outcome;
+      await waitAWhile(waitMs);
+    }
+  }
+
   return {
     ...commit,
-    async decideEventually(sessionId, decide) {
-      for (let waitMs: number = limits.commitRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
-        const outcome = commit.decide(sessionId, decide);
-        const fault = outcome.ok ? undefined : outcome.fault;
-        if (waitMs > limits.commitRetryMinMs || fault) onParked(sessionId, fault);
-        if (!fault || stopped.aborted) return outcome;
-        await waitAWhile(waitMs);
-      }
-    },
+    decideEventually,
+    decideForRun: (sessionId, runId, decide) =>
+      decideEventually(sessionId, (state, fresh) => (state.run?.id === runId ? decide(state, fresh) : reject('aborted'))),
   };
 }

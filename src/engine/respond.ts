@@ -90,12 +90,13 @@ export function createRespond({ store, commit, live, providers, toolSpecs, newId
 
   return async function respond(state: SessionState, signal: AbortSignal): Promise<void> {
     const provider = providers.find(state.model);
+    const runId = state.run?.id ?? '';
     let message: OpenMessage | undefined;
     async function opened(): Promise<OpenMessage | undefined> {
       const messageId = newId('msg');
-      const begun = await commit.decideEventually(state.id, (now) => beginMessage(now, messageId));
+      const begun = await commit.decideForRun(state.id, runId, (now) => beginMessage(now, messageId));
       if (!begun.ok) return undefined;
-      message = live.begin({ sessionId: state.id, runId: state.run?.id ?? '', turnId: state.run?.turn?.id ?? '', messageId });
+      message = live.begin({ sessionId: state.id, runId, turnId: state.run?.turn?.id ?? '', messageId });
       fault('message.begun');
       return message;
     }
@@ -105,7 +106,7 @@ export function createRespond({ store, commit, live, providers, toolSpecs, newId
     if (ending === 'stopped') return;
     if ('error' in ending) {
       const spoken = message ? live.content(message) : [];
-      await commit.decideEventually(state.id, (now, fresh) => settleRun(now, { outcome: 'failed', error: ending.error, spoken }, fresh));
+      await commit.decideForRun(state.id, runId, (now, fresh) => settleRun(now, { outcome: 'failed', error: ending.error, spoken }, fresh));
     } else {
       message ??= await opened();
       if (!message) return;
@@ -113,7 +114,7 @@ export function createRespond({ store, commit, live, providers, toolSpecs, newId
       fault('message.ending');
       const content = contentOf(said, live, ending.stopReason);
       const stopReason = content.some((block) => block.type === 'tool_call') ? 'tool_use' : ending.stopReason;
-      await commit.decideEventually(state.id, (now, fresh) =>
+      await commit.decideForRun(state.id, runId, (now, fresh) =>
         endMessage(now, { id: said.messageId, content, stopReason, usage: ending.usage, model: state.model }, fresh),
       );
     }

@@ -29,7 +29,7 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
 
   async function settle(state: SessionState, outcome: 'aborted' | 'interrupted'): Promise<void> {
     const spoken = spokenIn(state);
-    await commit.decideEventually(state.id, (now, fresh) => settleRun(now, { outcome, error: null, spoken }, fresh));
+    await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => settleRun(now, { outcome, error: null, spoken }, fresh));
     const message = state.run?.message ? live.find(state.run.message.id) : undefined;
     if (message) live.end(message);
   }
@@ -59,7 +59,7 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
       if (step === 'settle_abort') return settle(state, 'aborted');
       if (isStopping()) return waitsForPerson(state) ? undefined : settle(state, 'interrupted');
       if (signal.aborted) return;
-      if (step === 'end_turn') await commit.decideEventually(sessionId, endTurn);
+      if (step === 'end_turn') await commit.decideForRun(sessionId, runId, endTurn);
       else await work(state, signal);
     }
   };

@@ -57,8 +57,8 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
     }
   }
 
-  async function finish(sessionId: string, callId: string, result: CallResult, group: Group): Promise<void> {
-    await commit.decideEventually(sessionId, (state, fresh) => endCalls(state, [{ id: callId, result }], fresh, group.ids));
+  async function finish({ id, run }: SessionState, callId: string, result: CallResult, group: Group): Promise<void> {
+    await commit.decideForRun(id, run?.id ?? '', (state, fresh) => endCalls(state, [{ id: callId, result }], fresh, group.ids));
   }
 
   /** False when the call must not run: its end is committed, or the run is over. */
@@ -70,27 +70,27 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
     const verdict = toVerdict(answered.result);
     if (verdict.allow) return true;
     if (verdict.reason === undefined && answered.outcome !== 'denied') {
-      await commit.decideEventually(state.id, (now, fresh) => stopForDenial(now, `${call.name} was denied`, fresh));
+      await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => stopForDenial(now, `${call.name} was denied`, fresh));
       return false;
     }
-    await finish(state.id, call.id, failed(`Denied: ${verdict.reason ?? 'nobody was there to approve it.'}`, true), group);
+    await finish(state, call.id, failed(`Denied: ${verdict.reason ?? 'nobody was there to approve it.'}`, true), group);
     return false;
   }
 
   async function execute(state: SessionState, call: OpenCall, group: Group): Promise<void> {
     const prepared = prepare(state, call);
-    if ('problem' in prepared) return finish(state.id, call.id, failed(prepared.problem, false), group);
+    if ('problem' in prepared) return finish(state, call.id, failed(prepared.problem, false), group);
     const { tool, args, title, need } = prepared;
     if (!call.started) {
       if (need && !(await isApproved(state, call, need, group))) return;
-      const begun = await commit.decideEventually(state.id, (now) => startCall(now, call.id, title));
+      const begun = await commit.decideForRun(state.id, state.run?.id ?? '', (now) => startCall(now, call.id, title));
       if (!begun.ok) return;
     }
     fault('tool.started');
     const result = await run(state, call, tool, args, group);
     fault('tool.ending');
     // Aborted: whoever settles the run closes this call with the others.
-    if (!group.signal.aborted) await finish(state.id, call.id, result, group);
+    if (!group.signal.aborted) await finish(state, call.id, result, group);
   }
 
   async function run(state: SessionState, call: OpenCall, tool: Tool, args: unknown, hands: RunHands): Promise<CallResult> {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { limits } from './limits.js';
 import { message } from './messages.js';
 import { once } from './once.js';
@@ -46,7 +46,7 @@ export const inputId = z
   .regex(/^[A-Za-z0-9_.:-]{1,128}$/, '1 to 128 of A-Z a-z 0-9 _ . : -');
 export const inSession = { session_id: id.optional() };
 export const count = z.int().min(1).max(limits.pageRowsMax);
-export const title = z.string().max(limits.titleCharsMax);
+export const title = z.string().max(limits.titleCharsMax, `at most ${limits.titleCharsMax} characters`);
 export const path = z.string().min(1).max(limits.pathBytesMax);
 export const modelName = z
   .string()

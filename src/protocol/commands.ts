@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { frozenCommands } from './frozen-commands.js';
 import { ownCommands } from './own-commands.js';
 

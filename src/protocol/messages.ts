@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const textBlock = z.looseObject({ type: z.literal('text'), text: z.string() });
 export const thinkingBlock = z.looseObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   approvalMode,
   outcome,
@@ -91,6 +91,10 @@ export const sessionRow = z.object({
   cwd: z.string(),
   model: z.string(),
   run_state: runState,
+  /** How the last run ended; null before the first has. */
+  last_outcome: outcome.nullable(),
+  /** Messages wait and will not be taken until the queue is resumed. */
+  paused: z.boolean(),
   updated_at: z.string(),
   message_count: z.number(),
   last_user_message: z.string(),

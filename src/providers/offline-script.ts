@@ -1,6 +1,6 @@
 import { textOf, toolCallsOf, wholeUnits } from '../protocol/content.js';
 import type { ContentBlock } from '../protocol/messages.js';
-import type { ModelDelta, ModelMessage, ModelRequest } from './port.js';
+import { goOn, type ModelDelta, type ModelMessage, type ModelRequest } from './port.js';
 
 const streamedWordsMax = 1_000_000;
 const toolCallsMax = 20;
@@ -67,6 +67,24 @@ const phrases: [RegExp, (match: RegExpExecArray) => Phrase][] = [
  * A million words are made as they are read.
  */
 export function* scriptReply({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): Generator<ModelDelta, void> {
+  const said = saidBefore(messages);
+  if (said === undefined) return yield* reply({ messages, tools });
+  let left = said.length;
+  for (const delta of reply({ messages: messages.slice(0, -2), tools })) {
+    if (delta.type !== 'text') yield delta;
+    else if (delta.text.length > left) yield { ...delta, text: delta.text.slice(left) };
+    if (delta.type === 'text') left = Math.max(0, left - delta.text.length);
+  }
+}
+
+/** What an answer that was cut short had said, when the guide is asked to go on with it. It says the same again, but for that. */
+function saidBefore(messages: ModelMessage[]): string | undefined {
+  const [cut, asked] = messages.slice(-2);
+  if (cut?.role !== 'assistant' || asked?.role !== 'user' || textOf(asked.content) !== goOn) return undefined;
+  return textOf(cut.content);
+}
+
+function* reply({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): Generator<ModelDelta, void> {
   const phrase = choosePhrase(messages);
   if (phrase.type !== 'fail' || phrase.when !== 'early') yield { type: 'begin' };
   if (phrase.type === 'fail') {

@@ -9,6 +9,9 @@ export interface ModelMessage {
   isError?: boolean;
 }
 
+/** What a model is told when it has to go on with an answer of its own that was cut short. */
+export const goOn = 'Go on from where you stopped.';
+
 export interface ToolSpec {
   name: string;
   description: string;

@@ -67,17 +67,13 @@ export function createEntryRows(db: Database) {
     .prepare<[string, number, string], number>(`${upward} SELECT 1 FROM path JOIN entry e USING (no) WHERE e.id = ?`)
     .pluck();
 
-  function* rowsUp(fromId: string): Generator<EntryRow> {
-    yield* pathUp.iterate(fromId, limits.pageRowsMax + 1);
-  }
-
   /** As many as fit a line, walking from `fromId` towards the root; returned oldest first. */
   function pageUp(fromId: string | null, limit: number, bytesMax: number): MessagePage {
     const messages: Message[] = [];
     let bytes = 0;
     let hasMore = false;
     if (fromId !== null) {
-      for (const row of rowsUp(fromId)) {
+      for (const row of pathUp.all(fromId, limit + 1)) {
         bytes += wireBytes(row);
         if (messages.length === limit || (bytes > bytesMax && (messages.length > 0 || bytesMax < limits.pageBytesMax))) {
           hasMore = true;

@@ -37,6 +37,8 @@ interface ListRecord {
   last_user_text: string;
   updated_ms: number;
   aborting: number | null;
+  last_outcome: SessionListRow['last_outcome'];
+  paused: number;
 }
 
 /** What a session is, but for its queue, run and requests. */
@@ -89,7 +91,10 @@ export function createSessionRows(db: Database) {
   const deleted = db.prepare<[], string>('SELECT id FROM session WHERE deleted = 1').pluck();
   const exists = db.prepare<[string], number>('SELECT 1 FROM session WHERE id = ? AND deleted = 0').pluck();
   const page = db.prepare<[Record<string, unknown>], ListRecord>(
-    `SELECT session.id, title, cwd, model, archived, message_count, last_user_text, updated_ms, run.aborting
+    `SELECT session.id, title, cwd, model, archived, message_count, last_user_text, updated_ms, run.aborting,
+       (SELECT outcome FROM run last WHERE last.session_id = session.id AND last.ended_seq IS NOT NULL
+        ORDER BY last.started_seq DESC LIMIT 1) AS last_outcome,
+       paused = 1 AND EXISTS (SELECT 1 FROM input WHERE input.session_id = session.id AND input.state = 'waiting') AS paused
      FROM session LEFT JOIN run ON run.session_id = session.id AND run.ended_seq IS NULL
      WHERE deleted = 0 AND archived = :archived
        AND (:cwd IS NULL OR cwd = :cwd)
@@ -208,6 +213,8 @@ function toListRow(row: ListRecord): SessionListRow {
     cwd: row.cwd,
     model: row.model,
     run_state: row.aborting === null ? 'idle' : row.aborting === 1 ? 'aborting' : 'running',
+    last_outcome: row.last_outcome,
+    paused: row.paused === 1,
     updated_at: new Date(row.updated_ms).toISOString(),
     message_count: row.message_count,
     last_user_message: row.last_user_text,

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { uiMethod, type UiMethod } from '../protocol/events.js';
 import { toolText, type Tool } from './port.js';
 

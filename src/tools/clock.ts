@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { toolText, type Tool, type ToolResult } from './port.js';
 
 const parameters = z.object({

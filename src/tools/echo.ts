@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { wholeUnits } from '../protocol/content.js';
 import { toolText, type Tool, type ToolContext } from './port.js';
 

@@ -228,6 +228,16 @@ describe('while a run is being aborted', () => {
     expect(play.endTurn()).toContain('queue_update taken inp_kept');
   });
 
+  test('held before the run is over, it starts nothing and waits', () => {
+    const play = createAborting();
+    play.take(play.submit('inp_2', { command: 'steer', otherwise: 'prompt' }));
+    play.take(updateQueued(play.state, { inputId: 'inp_2', revision: 1, hold: true }, play.fresh));
+    expect(settle(play)).not.toContain('agent_start');
+    expect(texts(play)).toEqual(['inp_2']);
+    const released = play.take(updateQueued(play.state, { inputId: 'inp_2', revision: 2, hold: false }, play.fresh));
+    expect(released).toContain('queue_update taken inp_2');
+  });
+
   test('taken out again before the run is over, it starts nothing', () => {
     const play = createAborting();
     play.take(play.submit('inp_2', { command: 'steer', otherwise: 'prompt' }));

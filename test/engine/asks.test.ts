@@ -221,6 +221,24 @@ describe('an approval', () => {
     await berth.idle(session);
   });
 
+  test('of calls that run side by side: one denied ends the run, and the questions of the others are resolved', async () => {
+    const gate = createGate('gate', { approval: true, readOnly: true });
+    await using berth = createTestEngine({ tools: [gate.tool] });
+    const session = berth.session();
+    berth.prompt(session);
+    (await berth.model.next()).call('gate', { key: 'a' }, 'c1').call('gate', { key: 'b' }, 'c2').call('gate', { key: 'c' }, 'c3').end();
+    await berth.until(session, () => (berth.store.requests.open(session).length === 3 ? true : undefined));
+    const [first, second] = berth.store.requests.open(session);
+    berth.answer(first!.request_id, { result: 'allow_once' });
+    await gate.arrive(1);
+    berth.answer(second!.request_id, { result: 'deny' });
+    await berth.idle(session);
+    expect(gate.begun()).toEqual(['a']);
+    expect(berth.store.load(session)).toMatchObject({ requests: [], lastRun: { outcome: 'aborted' } });
+    expect(resolved(berth, session).map(({ outcome }) => outcome)).toEqual(['answered', 'answered', 'aborted']);
+    expect(berth.told(session).filter((words) => words === 'message_end tool_result')).toHaveLength(3);
+  });
+
   test('is for one call: another call of the run that has the same id is asked about again', async () => {
     const gate = createGate('gate', { approval: true });
     await using berth = createTestEngine({ tools: [gate.tool] });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { limits } from '../../src/protocol/limits.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 import { seedHistory } from '../support/seed-store.js';
 import { openTalk, type Talk } from '../support/talk.js';
@@ -46,6 +47,26 @@ describe('after a kill -9', () => {
     const tool = await openTalk(daemon, working.session);
     expect(await tool.messages()).toMatchObject([{ role: 'user' }, { role: 'assistant' }, { role: 'tool_result', is_error: true }]);
     expect(await tool.run('say on')).toBe('completed');
+  });
+
+  test('what was said is kept but for the last moment', async () => {
+    await using daemon = await startDaemon({ wps: 1_000 });
+    const talk = await openTalk(daemon);
+    await talk.prompt('stream 100000 words');
+    const heard: { atMs: number; units: number }[] = [];
+    for (let units = 0; units < 6_000;) {
+      const line = await talk.events.next();
+      if (line.type !== 'message_update') continue;
+      units = Number(line.payload.offset) + String(line.payload.delta).length;
+      heard.push({ atMs: performance.now(), units });
+    }
+    const killedMs = performance.now();
+    await restart(daemon);
+    const kept = (await (await openTalk(daemon, talk.session)).texts('assistant'))[0] ?? '';
+    // What was heard longer ago than two checkpoints is in the store; the rest may be.
+    const safe = heard.findLast(({ atMs }) => atMs < killedMs - 2 * limits.checkpointMs)?.units ?? 0;
+    expect(safe).toBeGreaterThan(0);
+    expect(kept.length).toBeGreaterThanOrEqual(safe);
   });
 
   test('during an abort the run is aborted, not interrupted, and nothing is paused', async () => {

@@ -193,6 +193,15 @@ export function createWorld(seed: number) {
       onFatal: noted,
       onBug: noted,
     });
+    const { listen } = engine.wakes;
+    engine.wakes.listen = (listener) =>
+      listen((sessionId) => {
+        try {
+          listener(sessionId);
+        } catch (error) {
+          noted(error);
+        }
+      });
     const facts = {
       version: 'model',
       startedAt: '',

@@ -88,10 +88,12 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
     onFatal: fail,
     onBug: fail,
   });
-  const never = new AbortController();
-
-  function waitFor<T>(sessionId: string, look: () => T | undefined): Promise<T> {
-    return until(engine.wakes, sessionId, never.signal, look) as Promise<T>;
+  /** Looks after every commit of the session and whenever something live about it changed. */
+  async function waitFor<T>(sessionId: string, look: () => T | undefined): Promise<T> {
+    const stop = new AbortController();
+    const seen = await Promise.race([engine.wakes, engine.stirs].map((wakes) => until(wakes, sessionId, stop.signal, look)));
+    stop.abort();
+    return seen as T;
   }
 
   function must<T>(outcome: Outcome<T>): T {

@@ -45,9 +45,16 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
 
   function unknownProvider(model: string | undefined): Answer | undefined {
     if (model === undefined || engine.providers.find(model)) return undefined;
-    return refusedWith('invalid_payload', `model: there is no provider ${model.split('/')[0] ?? ''}; list_models tells which there are`, {
-      field: 'model',
-    });
+    return refusedWith(
+      'invalid_payload',
+      `model: there is no provider ${model.split('/')[0] ?? ''}; there are ${engine.providers
+        .list()
+        .map(({ model: known }) => known)
+        .join(', ')}`,
+      {
+        field: 'model',
+      },
+    );
   }
 
   return {
