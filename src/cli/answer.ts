@@ -34,7 +34,10 @@ export const answer: Subcommand = {
     const { request_id } = request;
     const done = orRefused(await berth.call('ui_response', cancel ? { request_id, cancelled: true } : { request_id, result }));
     if (json) cli.printJson(done);
-    else cli.print(cancel ? 'cancelled' : `answered: ${describeAnswer(result)}`);
+    else {
+      const [title = ''] = describeQuestion(request);
+      cli.print(`${title} ${cancel ? 'cancelled' : `answered: ${describeAnswer(result)}`} (session ${shortId(request.session_id)})`);
+    }
     return exit.ok;
   },
 };
@@ -56,8 +59,8 @@ function list(cli: Cli, requests: UiRequest[], json: true | undefined): typeof e
 
 function toResult(request: UiRequest, typed: string, reason: string | undefined): unknown {
   const read = readAnswer(request, typed);
-  // A value that nobody here understands goes to the daemon, which says what is wrong with it.
-  const result = read.ok ? read.result : typed;
+  if (!read.ok) throw new Refused(`that is no answer to this question; it takes ${read.hint}`);
+  const { result } = read;
   if (reason === undefined) return result;
   if (request.params.kind !== 'approval' || result !== 'deny') throw new WrongUsage('--reason goes with deny');
   return { value: 'deny', reason };

@@ -104,7 +104,7 @@ async function main(argv: string[]): Promise<ExitCode> {
   try {
     const { subcommand, args, flags } = await choose(argv);
     if (!subcommand) return exit.usage;
-    const cli = createCli(resolvePaths(flags, process.env));
+    const cli = createCli(resolvePaths(flags, process.env), flags);
     close = cli.close;
     return await subcommand.run(args, cli);
   } catch (error) {

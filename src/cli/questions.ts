@@ -30,7 +30,7 @@ export function hintOf({ method, params }: UiRequest): string {
   switch (method) {
     case 'select': {
       const numbers = `a number from 1 to ${optionsOf(params.options).length}`;
-      return params.kind === 'approval' ? `${numbers}, or deny and a reason` : numbers;
+      return params.kind === 'approval' ? `${numbers}, or deny and a reason, with which the run goes on` : numbers;
     }
     case 'confirm':
       return 'y or n';

@@ -1,9 +1,10 @@
 import { connect, type Berth, type ConnectOptions } from '../client/connect.js';
-import type { Paths } from '../client/paths.js';
+import type { PathFlags, Paths } from '../client/paths.js';
 import { resolveSession } from '../client/resolve.js';
 import { currentDirectory } from './directory.js';
-import { WrongUsage, type ExitCode } from './exit.js';
+import { Refused, WrongUsage, type ExitCode } from './exit.js';
 import { printableJson } from './printable.js';
+import { orRefused } from './refusals.js';
 import { writeErr, writeOut } from './standard-streams.js';
 import { version } from './version.js';
 
@@ -34,13 +35,14 @@ export interface Subcommand {
   run(args: object, cli: Cli): Promise<ExitCode>;
 }
 
-export function createCli(paths: Paths): Cli & { close(): void } {
+export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close(): void } {
   const open: Berth[] = [];
   return {
     paths,
     async connect({ autostart = true, ...options } = {}) {
       const berth = await connect({ paths, client: { name: 'berth', kind: 'cli', version }, autostart, ...options });
       open.push(berth);
+      if (flags.stateDir !== undefined || flags.configDir !== undefined) await refuseOtherDirs(berth, paths);
       return berth;
     },
     resolve: (berth, name = '.') => resolveSession(berth, name, name === '.' ? currentDirectory() : ''),
@@ -51,6 +53,13 @@ export function createCli(paths: Paths): Cli & { close(): void } {
       for (const berth of open) berth.close();
     },
   };
+}
+
+/** Whoever names a directory means the daemon that uses it, and no other that happens to listen on the socket. */
+async function refuseOtherDirs(berth: Berth, { stateDir, configDir, socket }: Paths): Promise<void> {
+  const daemon = orRefused(await berth.call('get_daemon'));
+  const [has, wants] = daemon.state_dir === stateDir ? [daemon.config_dir, configDir] : [daemon.state_dir, stateDir];
+  if (has !== wants) throw new Refused(`the daemon on ${socket} uses ${has}, not ${wants}; choose another --socket`);
 }
 
 /** A whole number that a person typed. */

@@ -115,6 +115,11 @@ export function openTerminal({ input, output, onLine, onLeave }: Deps): Terminal
   }
 
   reader.on('line', submit);
+  // Back from ctrl-Z: readline has paused itself, and only a prompt makes it listen again.
+  reader.on('SIGCONT', () => {
+    visible = true;
+    reader.prompt(true);
+  });
   reader.on('SIGINT', onLeave);
   reader.on('close', () => {
     if (!closed) onLeave();

@@ -19,6 +19,7 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
   const lockFile = `${paths.socket}.starting`;
   mkdirSync(dirname(paths.socket), { recursive: true, mode: 0o700 });
   const deadline = performance.now() + limits.startMs;
+  const goneBy = performance.now() + limits.stopMs;
   while (performance.now() < deadline) {
     if (takeStartLock(lockFile)) {
       try {
@@ -26,7 +27,7 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
         await spawnDaemon(paths);
         return;
       } catch (error) {
-        if (!isGoingAway(error)) throw error;
+        if (!isGoingAway(error) || performance.now() > goneBy) throw error;
       } finally {
         rmSync(lockFile, { force: true });
       }

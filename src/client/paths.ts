@@ -23,16 +23,19 @@ type Env = Record<string, string | undefined>;
 
 export function resolvePaths(flags: PathFlags, env: Env): Paths {
   return {
-    socket: resolve(flags.socket ?? given(env, 'BERTH_SOCKET') ?? join(runtimeDir(env), 'berth.sock')),
-    stateDir: resolve(flags.stateDir ?? given(env, 'BERTH_STATE_DIR') ?? join(xdg(env, 'XDG_STATE_HOME', '.local/state'), 'berth')),
-    configDir: resolve(flags.configDir ?? given(env, 'BERTH_CONFIG_DIR') ?? join(xdg(env, 'XDG_CONFIG_HOME', '.config'), 'berth')),
+    socket: resolve(named(flags.socket) ?? given(env, 'BERTH_SOCKET') ?? join(runtimeDir(env), 'berth.sock')),
+    stateDir: resolve(named(flags.stateDir) ?? given(env, 'BERTH_STATE_DIR') ?? join(xdg(env, 'XDG_STATE_HOME', '.local/state'), 'berth')),
+    configDir: resolve(named(flags.configDir) ?? given(env, 'BERTH_CONFIG_DIR') ?? join(xdg(env, 'XDG_CONFIG_HOME', '.config'), 'berth')),
   };
 }
 
-/** An empty variable is as good as none. */
+/** An empty flag or variable is as good as none. */
+function named(value: string | undefined): string | undefined {
+  return value === '' ? undefined : value;
+}
+
 function given(env: Env, name: string): string | undefined {
-  const value = env[name];
-  return value === undefined || value === '' ? undefined : value;
+  return named(env[name]);
 }
 
 function xdg(env: Env, name: string, fallback: string): string {

@@ -50,9 +50,9 @@ export function readConfig(configDir: string): Config {
 export function parseConfig(text: string, path: string): Config {
   let value: unknown;
   try {
-    value = JSON.parse(stripComments(text));
+    value = JSON.parse(toPlainJson(text));
   } catch (error) {
-    throw new ConfigRefused(`${path} is not JSON: ${(error as Error).message}`, { cause: error });
+    throw new ConfigRefused(`${path} is not JSON: ${placeOf(text, (error as Error).message)}`, { cause: error });
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return toConfig(parsed.data);
@@ -113,9 +113,21 @@ function editDistance(a: string, b: string): number {
   return row[b.length] ?? 0;
 }
 
-/** Blanks out comments, so that places in error messages stay right. Slashes within strings are left alone. */
-function stripComments(text: string): string {
-  return text.replace(/"(?:[^"\\\n]|\\.)*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g, (match) =>
-    match.startsWith('"') ? match : match.replace(/[^\n]/g, ' '),
-  );
+const stringOr = (other: string): RegExp => new RegExp(String.raw`"(?:[^"\\\n]|\\.)*"|${other}`, 'g');
+const comments = stringOr(String.raw`\/\/[^\n]*|\/\*[\s\S]*?\*\/`);
+const trailingCommas = stringOr(String.raw`,(?=\s*[}\]])`);
+
+/** Blanks out comments and trailing commas, so that places in error messages stay right. What is within strings is left alone. */
+function toPlainJson(text: string): string {
+  const blank = (match: string): string => (match.startsWith('"') ? match : match.replace(/[^\n]/g, ' '));
+  return text.replace(comments, blank).replace(trailingCommas, blank);
+}
+
+/** Where in the file a parse error is, for people. */
+function placeOf(text: string, message: string): string {
+  const position = Number(/position (\d+)/.exec(message)?.[1] ?? NaN);
+  if (Number.isNaN(position)) return message;
+  const before = text.slice(0, position).split('\n');
+  const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+  return message.replace(/ ?(in JSON )?at position \d+.*$/s, ` at ${place}`);
 }

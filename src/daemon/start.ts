@@ -59,7 +59,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
   let config = readConfig(paths.configDir);
   prepareSocketDir(paths.socket);
   const lock = takeLock(paths.stateDir);
-  if (!lock) throw new StartRefused(`a daemon already runs on ${paths.stateDir}`);
+  if (!lock) throw new StartRefused(`a daemon already runs on ${paths.stateDir}, perhaps with another --socket`);
 
   const die =
     (what: string) =>

@@ -159,7 +159,7 @@ function approvalQuestion(call: OpenCall, need: ApprovalNeed): Question {
       sandboxed: false,
       options: [
         { value: 'allow_once', label: 'Allow once' },
-        { value: 'deny', label: 'Deny' },
+        { value: 'deny', label: 'Deny, and stop the run' },
       ],
     },
   };

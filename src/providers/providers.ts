@@ -5,7 +5,8 @@ const wordsPerSecondDefault = 100;
 
 /** The providers this daemon has. Only the embedded guide needs nothing. */
 export function createProviders(env: Record<string, string | undefined>): Providers {
-  const wordsPerSecond = Number(env.BERTH_OFFLINE_WPS ?? wordsPerSecondDefault);
+  const speed = env.BERTH_OFFLINE_WPS;
+  const wordsPerSecond = speed === undefined || speed === '' ? wordsPerSecondDefault : Number(speed);
   const byName = new Map<string, Provider>([['offline', createOfflineProvider({ wordsPerSecond })]]);
   return {
     find: (model) => byName.get(model.slice(0, Math.max(0, model.indexOf('/')))),

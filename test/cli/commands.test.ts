@@ -106,7 +106,7 @@ test('a text is sent to the newest session of the directory, which the first one
   expect(accepted).toMatchObject({ session_id: expect.stringMatching(/^ses_/), run_id: expect.stringMatching(/^run_/) });
   const result = await runJsonLine(daemon, ['send', '.', 'call 2 tools', '--wait', '--follow-up']);
   expect(result).toMatchObject({ outcome: 'completed', error: null, output: expect.stringContaining('2 calls are done.') });
-  expect(await runCommand(daemon, ['send', '.', ' '])).toMatchObject({ code: 1, stderr: 'berth: there is no text to send\n' });
+  expect(await runCommand(daemon, ['send', '.', ' '])).toMatchObject({ code: 64, stderr: 'berth: there is no text to send\n' });
   expect(await runCommand(daemon, ['send', 'x', '--steer', '--follow-up'])).toMatchObject({ code: 64 });
   const tooLong = await runCommand(daemon, ['send', '-'], { input: 'x'.repeat(5_000_000) });
   expect(tooLong).toMatchObject({ code: 1, stderr: expect.stringContaining('too long') });
