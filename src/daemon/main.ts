@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { Paths } from '../client/paths.js';
 import { limits } from '../protocol/limits.js';
 import { SocketRefused } from '../server/listen.js';
@@ -19,6 +20,8 @@ export interface RunOptions {
 /** Runs the daemon in this process until it is told to stop. Returns the exit code. */
 export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promise<number> {
   process.title = 'berthd';
+  // Idle is free: with a heap this small there is nothing to win from collecting it seconds after the last work.
+  setFlagsFromString('--no-memory-reducer-for-small-heaps');
   process.umask(0o077);
   // Nobody may be left to read what is printed; that is no reason to stop.
   process.stdout.on('error', () => undefined);
