@@ -50,7 +50,7 @@ export function readConfig(configDir: string): Config {
 export function parseConfig(text: string, path: string): Config {
   let value: unknown;
   try {
-    value = JSON.parse(toPlainJson(text));
+    value = JSON.parse(toPlainJson(text.replace(/^\uFEFF/, ' ')));
   } catch (error) {
     throw new ConfigRefused(`${path} is not JSON: ${placeOf(text, (error as Error).message)}`, { cause: error });
   }

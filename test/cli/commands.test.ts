@@ -179,7 +179,10 @@ test('questions are listed and answered by those who were not there when they we
   expect(await runOk(daemon, ['ls'])).toContain('asks you');
   expect(await runOk(daemon, ['answer'])).toMatch(/^1\. Which way shall we sail\?\n {5}1\) north\n/);
   expect(await runCommand(daemon, ['answer', '1'])).toMatchObject({ code: 64, stderr: expect.stringContaining('1 to 3') });
-  expect(await runCommand(daemon, ['answer', '1', 'west'])).toMatchObject({ code: 1, stderr: expect.stringContaining('a number from 1 to 3') });
+  expect(await runCommand(daemon, ['answer', '1', 'west'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('a number from 1 to 3'),
+  });
   expect(await runOk(daemon, ['answer', select.request_id, '2'])).toMatch(/^Which way shall we sail\? answered: south \(session \w+\)\n$/);
   expect(await runCommand(daemon, ['answer', select.request_id, '2'])).toMatchObject({ code: 1 });
   await next();
@@ -194,7 +197,9 @@ test('questions are listed and answered by those who were not there when they we
 
   await using denied = startCommand(daemon, ['send', session, 'echo this with approval', '--wait']);
   await next();
-  expect(await runOk(daemon, ['answer', '1', 'deny', '--reason', 'not today'])).toMatch(/answered: deny, because not today \(session \w+\)\n$/);
+  expect(await runOk(daemon, ['answer', '1', 'deny', '--reason', 'not today'])).toMatch(
+    /answered: deny, because not today \(session \w+\)\n$/,
+  );
   expect((await denied.finished()).stdout).toContain('not today');
 });
 

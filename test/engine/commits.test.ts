@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { updateQueued } from '../../src/core/inputs.js';
 import { deleteSession } from '../../src/core/settings.js';
 import { createAskUserTool } from '../../src/tools/ask-user.js';
-import type { Tool } from '../../src/tools/port.js';
 import { brief } from '../support/core-play.js';
 import { createTestEngine, type EngineSetup, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';
@@ -159,7 +158,7 @@ test('several changes to a waiting input are one commit', async () => {
 });
 
 test('a session that is deleted while it asks: the run ends and the session with it, in one commit', async () => {
-  const { berth, commits } = createWatched({ tools: [createAskUserTool() as Tool] });
+  const { berth, commits } = createWatched({ tools: [createAskUserTool()] });
   await using _disposed = berth;
   const session = berth.session();
   berth.prompt(session);

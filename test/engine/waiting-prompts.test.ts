@@ -174,13 +174,21 @@ describe('after a run that did not complete', () => {
 
   test('continue leaves what there is and lets the model go on', async () => {
     const talk = await openTalk(daemon());
-    const aborted = await talk.prompt('stream 100000 words');
+    const aborted = await talk.prompt('stream 400 words');
     await talk.until((event) => event.type === 'message_update');
     await talk.ok('abort');
     await talk.ended(aborted);
     const { run_id } = await talk.ok('resume_run', { run_id: aborted, action: 'continue' });
     expect(await talk.ended(run_id)).toBe('completed');
     expect((await talk.messages()).map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant']);
+    // The guide goes on with the very next character.
+    const words = Array.from({ length: 400 }, (_, i) => `word${i + 1}`).join(' ');
+    expect(
+      (await talk.messages())
+        .slice(1)
+        .map(({ text }) => text)
+        .join(''),
+    ).toBe(words);
   });
 
   test('abandon only marks and unpauses; only the last run can be resumed', async () => {

@@ -58,7 +58,7 @@ describe('what the daemon makes', () => {
   test('survives a kill at any moment of the very first start', async () => {
     using made = makeTestRoot();
     await using daemon = await startDaemon({ root: made.root });
-    for (const pauseMs of [40, 60, 80, 100, 120, 150]) {
+    for (const pauseMs of [50, 80, 110, 150]) {
       await daemon.kill9();
       for (const name of readdirSync(made.stateDir)) rmSync(join(made.stateDir, name));
       const first = spawnSync(process.execPath, [join(import.meta.dirname, '../../bin/berth.js'), 'daemon', 'run'], {

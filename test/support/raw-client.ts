@@ -91,7 +91,7 @@ export async function openRaw(path: string): Promise<RawClient> {
     async until(fits) {
       for (let from = 0; ;) {
         const found = lines.findIndex((line, index) => index >= from && fits(line));
-        if (found !== -1) return lines[found] as RawLine;
+        if (found !== -1) return lines[found]!;
         from = lines.length;
         await changed();
       }
