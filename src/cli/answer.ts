@@ -24,7 +24,7 @@ export const answer: Subcommand = {
   },
   notes: 'REQUEST is the number of the list or a prefix of the id. A value of - is read from standard input.',
   async run({ request: named, value: words = [], cancel, reason, json }: Args, cli) {
-    const berth = await cli.connect({ autostart: false });
+    const berth = await cli.connect();
     const { requests } = orRefused(await berth.call('list_ui_requests'));
     if (named === undefined) return list(cli, requests, json);
     const request = find(requests, named);

@@ -17,7 +17,7 @@ const pollMs = 20;
 export async function ensureDaemon(paths: Paths): Promise<void> {
   if (await isListening(paths.socket)) return;
   const lockFile = `${paths.socket}.starting`;
-  mkdirSync(dirname(paths.socket), { recursive: true, mode: 0o700 });
+  makeSocketDir(dirname(paths.socket));
   const deadline = performance.now() + limits.startMs;
   const goneBy = performance.now() + limits.stopMs;
   while (performance.now() < deadline) {
@@ -50,6 +50,14 @@ async function isListening(socketPath: string): Promise<boolean> {
   } catch (error) {
     if (error instanceof Error && error.name === 'NoDaemon') return false;
     throw error;
+  }
+}
+
+function makeSocketDir(dir: string): void {
+  try {
+    mkdirSync(dir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StartFailed(`cannot make the socket directory ${dir}: ${(error as Error).message}`, { cause: error });
   }
 }
 

@@ -29,12 +29,14 @@ export async function waitForRun(
   return ended && (() => toAnswer(engine, { sessionId, runId, inputId }, ended));
 }
 
-/** The answer to a drain: it comes when the last run in progress has ended. */
+/** The answer to a drain: it comes when the last run in progress has ended. Those that only wait for a person outlive a stop. */
 export async function waitUntilDrained({ store, wakes }: Engine, gone: AbortSignal): Promise<(() => Answer) | undefined> {
+  const isAtWork = ({ sessionId, runId }: { sessionId: string; runId: string }): boolean =>
+    store.runs.active(sessionId)?.id === runId && store.requests.open(sessionId).length === 0;
   for (;;) {
-    const [next] = store.runs.allActive();
+    const next = store.runs.allActive().find(isAtWork);
     if (!next) return () => reply<'drain'>('accepted', { command: 'drain' });
-    const isOver = (): true | undefined => (store.runs.active(next.sessionId)?.id === next.runId ? undefined : true);
+    const isOver = (): true | undefined => (isAtWork(next) ? undefined : true);
     if ((await until(wakes, next.sessionId, gone, isOver)) === undefined) return undefined;
   }
 }

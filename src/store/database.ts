@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { limits } from '../protocol/limits.js';
 import { StoreRefused } from './faults.js';
 import { loadSqlite, type Database } from './sqlite.js';
@@ -34,6 +34,7 @@ export function openDatabase(path: string, knownVersion: number): Database {
 function refuseForeignFile(path: string, knownVersion: number): void {
   if (!existsSync(path)) return;
   if (!statSync(path).isFile()) throw new StoreRefused(`${path} is not a file`);
+  refuseReadOnly(path);
   const header = Buffer.alloc(headerBytes);
   const fd = openSync(path, 'r');
   const read = readSync(fd, header, 0, headerBytes, 0);
@@ -43,6 +44,15 @@ function refuseForeignFile(path: string, knownVersion: number): void {
     throw new StoreRefused(`${path} is not a berth store; it was left as it is. Move it away or choose another --state-dir`);
   }
   refuseNewer(path, header.readUInt32BE(userVersionAt), knownVersion);
+}
+
+/** SQLite would open it all the same, and fail at the first write. */
+function refuseReadOnly(path: string): void {
+  try {
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new StoreRefused(`${path} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** Asked of SQLite, not of the file: the header may lag behind the WAL. A start that was killed at once leaves no tables. */

@@ -1,7 +1,6 @@
 import type { Measurement } from './figures.js';
 import { call, commandLine, newSession, openLines, type LineClient } from './line-client.js';
-import { median } from './numbers.js';
-import { alternate } from './numbers.js';
+import { alternate, median } from './numbers.js';
 import { startBenchDaemon, startFloor } from './processes.js';
 
 /** Few enough that the queue stays as short as people's queues are. */

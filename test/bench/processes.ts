@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -27,7 +27,9 @@ export function newPlace(): string {
 export async function startBenchDaemon(setup: DaemonSetup = {}): Promise<TestDaemon> {
   const daemon = await startDaemon({ root: newPlace(), ...setup });
   const pid = daemon.pid();
-  const kill = (): void => void process.kill(pid, 'SIGKILL');
+  const kill = (): void => {
+    if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL');
+  };
   running.add(kill);
   return {
     ...daemon,

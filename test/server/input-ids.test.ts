@@ -149,11 +149,12 @@ test('two prompts at the same moment: one runs, the other is told so', async () 
   for (let i = 0; i < 20; i++) {
     const id = await newSession(client);
     const replies = await Promise.all([
-      one.call('prompt', { text: 'stream 5 words', session_id: id, wait: false }),
-      two.call('prompt', { text: 'stream 5 words', session_id: id, wait: false }),
+      one.call('prompt', { text: 'ask me', session_id: id, wait: false }),
+      two.call('prompt', { text: 'ask me', session_id: id, wait: false }),
     ]);
     expect(replies.filter(({ ok }) => ok)).toHaveLength(1);
     expect(refusalOf(replies.find(({ ok }) => !ok)!).message).toBe('run_in_progress');
+    done(await client.call('delete_session', { session_id: id }));
   }
 });
 
