@@ -239,9 +239,11 @@ const settleWords = {
 } as const;
 
 /** Ends a run before its time: everything that is open is closed, in order, in one commit. */
-export function settleRun(state: SessionState, { outcome, error, spoken }: Settlement, fresh: Fresh): Decision {
+export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh): Decision {
   const { run } = state;
   if (!run) return reject('no_active_run');
+  // An abort that was accepted is what the run comes to, whatever else goes wrong at the same moment.
+  const { outcome, error, spoken }: Settlement = run.aborting ? { ...asked, outcome: 'aborted', error: null } : asked;
   const words = settleWords[outcome];
   const draft = createDraft(state);
   if (run.message) {

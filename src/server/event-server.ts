@@ -37,6 +37,7 @@ export function createEventServer({ engine, clients, logId, now }: Deps) {
     for (const subscription of bySession.get('*') ?? []) subscription.pump();
     endedTexts.forget();
     engine.live.forgetEnded(sessionId);
+    log.trim();
   }
 
   function goodbye(connection: Connection, reason: GoodbyeReason): void {

@@ -90,6 +90,13 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     return { lines, more: false };
   }
 
+  function trimTail(): void {
+    let drop = 0;
+    while (tailBytes > limits.eventTailBytesMax && drop < tail.length - 1) tailBytes -= tail[drop++]?.line.length ?? 0;
+    tailFrom = tail[drop - 1]?.seq ?? tailFrom;
+    tail = tail.slice(drop);
+  }
+
   function firstInTail(after: number): number {
     let low = 0;
     let high = tail.length;
@@ -119,12 +126,11 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
         tailBytes += line.line.length;
         head = event.seq;
       }
-      let drop = 0;
-      while (tailBytes > limits.eventTailBytesMax && drop < tail.length - 1) tailBytes -= tail[drop++]?.line.length ?? 0;
-      if (drop > 0) {
-        tailFrom = tail[drop - 1]?.seq ?? tailFrom;
-        tail = tail.slice(drop);
-      }
+      if (tailBytes > limits.eventTailBytesMax * 8) trimTail();
+    },
+    /** Called when readers have been served: what was just committed is kept for them until then, encoded once. */
+    trim(): void {
+      if (tailBytes > limits.eventTailBytesMax) trimTail();
     },
     /** A page of what stands after a cursor, of one session or of all (`*`). */
     readAfter(sessionId: string, after: number): LogPage {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
@@ -134,4 +135,31 @@ describe('while another program holds the store', () => {
     const again = await openTalk(daemon, talk.session);
     expect(await again.ended(run)).toBe('interrupted');
   });
+});
+
+test('a reader that stays keeps the WAL from being cut, not the daemon from working; once it is gone the WAL is small again', async () => {
+  await using daemon = await startDaemon();
+  const talk = await openTalk(daemon);
+  const theirs = new Sqlite(join(daemon.paths.stateDir, 'berth.db'), { readonly: true });
+  theirs.exec('BEGIN');
+  theirs.prepare('SELECT count(*) FROM event').get();
+  const walBytes = (): number => statSync(join(daemon.paths.stateDir, 'berth.db-wal')).size;
+  const write = async (count: number): Promise<number> => {
+    let worst = 0;
+    for (let i = 0; i < count; i++) worst = Math.max(worst, (await timed(talk.run(`say ${'x'.repeat(150_000)}`))).ms);
+    return worst;
+  };
+  await write(16);
+  expect(walBytes()).toBeGreaterThan(limits.walBytesMax);
+  const other = await daemon.raw();
+  let worstPing = 0;
+  let done = false;
+  const writing = write(8).finally(() => (done = true));
+  while (!done) worstPing = Math.max(worstPing, (await timed(other.call('ping'))).ms);
+  await writing;
+  expect(worstPing).toBeLessThan(300);
+  theirs.exec('COMMIT');
+  theirs.close();
+  await write(6);
+  expect(walBytes()).toBeLessThanOrEqual(limits.walBytesMax);
 });

@@ -35,7 +35,10 @@ export function createGate(name = 'gate', options: GateOptions = {}): Gate {
     run: ({ key }, { signal, output }) =>
       new Promise((resolve) => {
         output(`${key} begins`);
-        const finish = (): void => resolve(toolText(`${name} ${key}`));
+        const finish = (): void => {
+          signal.removeEventListener('abort', finish);
+          resolve(toolText(`${name} ${key}`));
+        };
         if (!options.deaf) signal.addEventListener('abort', finish);
         calls.push({ key, open: finish });
         const ready = waiting;

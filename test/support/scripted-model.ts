@@ -36,7 +36,7 @@ export function createScriptedModel(): ScriptedModel {
   let waiting: (() => void)[] = [];
   let answer: ((call: ModelCall, count: number) => void) | undefined;
 
-  function open(request: ModelRequest, signal: AbortSignal): { call: ModelCall; steps: Step[]; more(): Promise<void> } {
+  function open(request: ModelRequest, signal: AbortSignal): { call: ModelCall; steps: Step[]; more(): Promise<void>; close(): void } {
     const steps: Step[] = [];
     let wake: (() => void) | undefined;
     let block = 0;
@@ -44,9 +44,10 @@ export function createScriptedModel(): ScriptedModel {
       steps.push(step);
       wake?.();
     }
-    signal.addEventListener('abort', () => {
+    function onAbort(): void {
       if (!model.deaf) push({ type: 'cut' });
-    });
+    }
+    signal.addEventListener('abort', onAbort);
     const call: ModelCall = {
       request,
       signal,
@@ -73,7 +74,12 @@ export function createScriptedModel(): ScriptedModel {
       throwError: (error) => push({ type: 'throw', error }),
       cut: () => push({ type: 'cut' }),
     };
-    return { call, steps, more: () => new Promise((resolve) => (wake = resolve)) };
+    return {
+      call,
+      steps,
+      more: () => new Promise((resolve) => (wake = resolve)),
+      close: () => signal.removeEventListener('abort', onAbort),
+    };
   }
 
   const model: ScriptedModel = {
@@ -90,18 +96,22 @@ export function createScriptedModel(): ScriptedModel {
       name.startsWith('scripted/')
         ? {
             async *stream(request, signal) {
-              const { call, steps, more } = open(request, signal);
+              const { call, steps, more, close } = open(request, signal);
               asked.push(call);
               const ready = waiting;
               waiting = [];
               for (const resolve of ready) resolve();
               answer?.(call, asked.length);
-              for (;;) {
-                const step = steps.shift();
-                if (!step) await more();
-                else if (step.type === 'throw') throw step.error;
-                else if (step.type === 'cut') return;
-                else yield step;
+              try {
+                for (;;) {
+                  const step = steps.shift();
+                  if (!step) await more();
+                  else if (step.type === 'throw') throw step.error;
+                  else if (step.type === 'cut') return;
+                  else yield step;
+                }
+              } finally {
+                close();
               }
             },
           }
