@@ -9,5 +9,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 30_000,
     retry: 0,
+    // Most of a suite is waiting for a daemon of its own.
+    maxWorkers: 2,
   },
 });

@@ -24,7 +24,7 @@ test('berth in a pipe starts a daemon, shows the guide, says where things are, a
 
 test('without a daemon, what needs a running one says 69 and how to start it', async () => {
   await using home = makeHome();
-  for (const args of [['abort'], ['answer'], ['daemon', 'status'], ['daemon', 'stop']]) {
+  for (const args of [['abort'], ['daemon', 'status'], ['daemon', 'stop']]) {
     const { code, stdout, stderr } = await runCommand(home, args);
     expect({ args, code, stdout }).toEqual({ args, code: 69, stdout: '' });
     expect(stderr).toContain('berth daemon start');

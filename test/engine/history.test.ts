@@ -72,3 +72,11 @@ test('the same call id may come again in a later message', () => {
     'c1',
   ]);
 });
+
+test('a history that was cut at its beginning, because it is too long, starts with a person’s words', () => {
+  expect(seen(result('c0'), say('assistant', 'b', 'c1'), result('c1'), say('user', 'c'), say('assistant', 'd'), say('user', 'e'))).toEqual([
+    'user',
+    'assistant',
+    'user',
+  ]);
+});
