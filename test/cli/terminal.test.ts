@@ -136,7 +136,9 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.type('echo danger with approval', 'Enter');
-    await screen.until((text) => /\[question\] Echo this text\?\n {2}danger\n[^]*1\) Allow once\n {2}2\) Deny[^\n]*\n[^]*\n> *\n/.test(text));
+    await screen.until((text) =>
+      /\[question\] Echo this text\?\n {2}danger\n[^]*1\) Allow once\n {2}2\) Deny[^\n]*\n[^]*\n> *\n/.test(text),
+    );
     await screen.type('1', 'Enter');
     await screen.until((text) => /answered: allow_once\n[^]*echo said: danger\n\[run\] completed\n/.test(text));
   });
