@@ -133,8 +133,7 @@ CREATE TABLE input (
   run_id TEXT,
   at_ms INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX input_waiting ON input (session_id, position) WHERE state = 'waiting';
-CREATE INDEX input_session ON input (session_id);
+CREATE INDEX input_session ON input (session_id, state, position);
 CREATE INDEX input_for_run ON input (ack_run_id) WHERE for_next_run = 1;
 
 -- Never rewritten: events name an input and a revision.

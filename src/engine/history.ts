@@ -19,7 +19,9 @@ export function toModelMessages(history: readonly { message: Message; content: C
     open = new Map();
   }
 
-  for (const { message, content } of history) {
+  // A history that was cut at its beginning starts with what a person said.
+  const start = history.findIndex(({ message }) => message.role === 'user');
+  for (const { message, content } of start === -1 ? [] : history.slice(start)) {
     if (message.role === 'tool_result') {
       const toolCallId = message.tool_call_id ?? '';
       if (!open.delete(toolCallId)) continue;
