@@ -146,7 +146,7 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
       const { kind, text, toolCallId, toolName } = spokenText(block);
       // How a call's arguments were spelled is known only while they are being said: they come whole or not at all.
       if (from >= text.length || (kind === 'tool_call' && from > 0)) return undefined;
-      const delta = text.slice(from, wholeUnits(text, from + limits.endedDeltaUnitsMax));
+      const delta = text.slice(from, wholeUnits(text, from + limits.deltaUnitsMax));
       return { bytes: encode(deltaPayload(address, index, { kind, toolCallId, toolName }, from, delta)), end: from + delta.length };
     },
     /** What was said so far but for tool calls, which count only once they are whole. */

@@ -8,9 +8,8 @@ export const limits = {
   messageInlineBytesMax: 1024 * 1024,
   /** A model that says more than this in one message is stopped with `length`. */
   messageTextUnitsMax: 8 * 1024 * 1024,
-  deltaUnitsMax: 256 * 1024,
-  /** Smaller: every reader that catches up has one of its own in flight. */
-  endedDeltaUnitsMax: 64 * 1024,
+  /** Small: every reader that is behind has a line of its own in flight. */
+  deltaUnitsMax: 64 * 1024,
   toolOutputTailUnitsMax: 64 * 1024,
   socketPathBytesMax: 107,
   // Connections
