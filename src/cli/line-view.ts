@@ -4,7 +4,7 @@ import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 import { shortId, toDuration } from './brief.js';
 import { clipColumns } from './columns.js';
-import { showEnding, showMessage, showOutput, showUserMessage } from './message-lines.js';
+import { showEnding, showMessage, showOutput, showSummary, showUserMessage } from './message-lines.js';
 import type { Page } from './page.js';
 import { printableLine } from './printable.js';
 import { describeAnswer, describeQuestion, hintOf } from './questions.js';
@@ -14,6 +14,8 @@ import type { Style } from './style.js';
 const recentMessagesMax = 8;
 const resultLinesMax = 20;
 const quotedColumnsMax = 80;
+/** What went wrong, and what to do about it, is worth more room. */
+const troubleColumnsMax = 400;
 
 export interface LineView {
   /** The newest messages, unless they are not wanted, and what is going on. */
@@ -38,6 +40,9 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   const note = (text: string): void => page.line(style.dim(text));
   const alarm = (text: string): void => page.line(style.red(text));
   const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
+
+  const trouble = ({ message, cause }: { message: string; cause?: string | undefined }): string =>
+    clipColumns(printableLine(cause === undefined ? message : `${message} (${cause})`), troubleColumnsMax);
 
   function endMessage(message: Message): void {
     const known = shown.has(message.id);
@@ -116,7 +121,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   }
 
   function endRun({ outcome, error }: EventPayload<'agent_end'>): void {
-    const why = error ? `: ${quote(error.message)}${error.cause === undefined ? '' : ` (${quote(error.cause)})`}` : '';
+    const why = error ? `: ${trouble(error)}` : '';
     if (outcome === 'completed') return note('[run] completed');
     if (outcome === 'failed') return alarm(`[run] failed${why}; berth resume ${named} tries again`);
     if (outcome === 'interrupted') return alarm(`[run] interrupted: the daemon stopped in the middle; berth resume ${named} goes on`);
@@ -162,9 +167,18 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       case 'warning':
         return alarm(`[warning] ${quote(event.payload.message)}`);
       case 'error': {
-        const { message, cause, retry_in_ms: retryMs } = event.payload;
-        const again = retryMs === undefined ? '' : `; tried again in ${toDuration(retryMs)}`;
-        return alarm(`[error] ${quote(message)}${cause === undefined ? '' : ` (${quote(cause)})`}${again}`);
+        const { retry_in_ms: retryMs, attempt = 1, attempts_max: most = attempt } = event.payload;
+        // The end of the run says it, and what can be done.
+        if (retryMs === undefined) return undefined;
+        return alarm(`[error] ${trouble(event.payload)}; tried again in ${toDuration(retryMs)} (${attempt} of ${most} failed)`);
+      }
+      case 'compaction_start':
+        return note('[summary] old messages are being summarised');
+      case 'compaction_end': {
+        const { message, error } = event.payload;
+        if (message) shown.add(message.id);
+        if (message) return showSummary(page, style, message);
+        return alarm(`[summary] none was made: ${error ? trouble(error) : 'no reason was given'}`);
       }
       case 'session_update':
         return changeSession(event.payload);

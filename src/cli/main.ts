@@ -1,4 +1,5 @@
 import type { CommanderError } from 'commander';
+import { AuthFileRefused } from '../client/auth-file.js';
 import { AttachRefused } from '../client/connect.js';
 import { ConnectionLost, NoDaemon, StartFailed } from '../client/errors.js';
 import { SubscribeRefused } from '../client/event-client.js';
@@ -27,13 +28,16 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   rm: async () => (await import('./rm.js')).rm,
   branch: async () => (await import('./branch.js')).branch,
   tree: async () => (await import('./tree.js')).tree,
+  'auth set': async () => (await import('./auth-set.js')).authSet,
+  'auth list': async () => (await import('./auth-list.js')).authList,
+  'auth rm': async () => (await import('./auth-rm.js')).authRm,
   'daemon run': async () => (await import('./daemon-run.js')).daemonRun,
   'daemon start': async () => (await import('./daemon-start.js')).daemonStart,
   'daemon stop': async () => (await import('./daemon-stop.js')).daemonStop,
   'daemon status': async () => (await import('./daemon-status.js')).daemonStatus,
 };
-const groupNames = ['daemon'];
-const refusals = [Refused, SessionUnclear, AttachRefused, SubscribeRefused, HomeUnknown];
+const groupNames = ['auth', 'daemon'];
+const refusals = [Refused, SessionUnclear, AttachRefused, SubscribeRefused, HomeUnknown, AuthFileRefused];
 const pathFlags: Record<string, keyof PathFlags> = { '--socket': 'socket', '--state-dir': 'stateDir', '--config-dir': 'configDir' };
 
 /** A command line as far as it is plain: words, flags that name paths, and whether there is more to it. */

@@ -10,6 +10,7 @@ const argumentColumnsMax = 100;
 export function showMessage(page: Page, style: Style, message: Message, linesMax = Infinity): void {
   if (message.role === 'user') return showUserMessage(page, style, message);
   if (message.role === 'tool_result') return showToolResult(page, style, message, linesMax);
+  if (message.role === 'compaction') return showSummary(page, style, message);
   for (const block of message.content) {
     if (block.type === 'text') page.flow(`${message.id} text`, block.text);
     if (block.type === 'thinking') page.flow(`${message.id} thinking`, block.thinking, { paint: style.dim });
@@ -26,6 +27,14 @@ export function showUserMessage(page: Page, style: Style, message: Message): voi
   const images = message.content.filter(({ type }) => type === 'image').length;
   if (images > 0) page.line(style.dim(`[${images} image${images === 1 ? '' : 's'}]`));
   if (message.truncated) page.line(style.dim('[only the beginning is shown; berth log has it all]'));
+  page.endLine();
+}
+
+/** A summary, and what it stands for. */
+export function showSummary(page: Page, style: Style, message: Message): void {
+  const { tokens_before: before, tokens_after: after } = message.compaction ?? { tokens_before: 0, tokens_after: 0 };
+  page.line(style.dim(`[summary] stands for what came before, for the model: about ${before} tokens are now ${after}`));
+  page.flow(`${message.id} summary`, message.text, { indent: '  ', paint: style.dim });
   page.endLine();
 }
 

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { PathFlags } from '../client/paths.js';
+import { WrongUsage } from './exit.js';
 import { writeErr, writeOut } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';
 import { version } from './version.js';
@@ -10,7 +11,10 @@ export interface CommandLine {
   flags: PathFlags;
 }
 
-const groups: Record<string, string> = { daemon: 'Run, start, stop and look at the daemon.' };
+const groups: Record<string, string> = {
+  auth: 'Keep, list and remove the API keys of providers.',
+  daemon: 'Run, start, stop and look at the daemon.',
+};
 
 /**
  * Reads a command line that may name any of the known subcommands; the one without a name is meant when none is. Help and
@@ -35,7 +39,10 @@ export function parseCommandLine(argv: string[], known: Subcommand[]): CommandLi
     const name = names.at(-1);
     const command = name === undefined ? program : parent.command(name);
     if (name !== undefined) describeTo(command, subcommand);
+    const { unwanted } = subcommand;
+    if (unwanted !== undefined) command.allowExcessArguments().allowUnknownOption();
     command.action(() => {
+      if (unwanted !== undefined && command.args.length > command.registeredArguments.length) throw new WrongUsage(unwanted);
       const named = command.registeredArguments.map((argument, at) => [argument.name(), command.processedArgs[at]] as const);
       chosen = { subcommand, args: { ...Object.fromEntries(named), ...command.opts() } };
     });

@@ -29,6 +29,8 @@ export interface Subcommand {
   usage: string;
   summary: string;
   options?: Record<string, string>;
+  /** What is said, instead of what was typed, to anything on the command line that it does not take. */
+  unwanted?: string;
   /** What `--help` says below the options. */
   notes?: string;
   /** Arguments come by their names, options beside them. Commander has checked that they are there. */

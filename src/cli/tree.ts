@@ -15,7 +15,7 @@ interface Args {
 type Tree = ReplyPayload<'get_tree'>;
 type TreeNode = Tree['nodes'][number];
 
-const roles = { user: '>', assistant: ' ', tool_result: '|' } as const;
+const roles = { user: '>', assistant: ' ', tool_result: '|', compaction: '=' } as const;
 
 export const tree: Subcommand = {
   usage: 'tree [session]',

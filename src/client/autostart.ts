@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../protocol/limits.js';
 import { StartFailed } from './errors.js';
 import { openSocket } from './lines.js';
+import { takeLockFile, type LockFile } from './lock-file.js';
 import type { Paths } from './paths.js';
 
 const pollMs = 20;
@@ -21,7 +22,8 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
   const deadline = performance.now() + limits.startMs;
   const goneBy = performance.now() + limits.stopMs;
   while (performance.now() < deadline) {
-    if (takeStartLock(lockFile)) {
+    const lock = takeStartLock(lockFile);
+    if (lock) {
       try {
         if (await isListening(paths.socket)) return;
         await spawnDaemon(paths);
@@ -29,7 +31,7 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
       } catch (error) {
         if (!isGoingAway(error) || performance.now() > goneBy) throw error;
       } finally {
-        rmSync(lockFile, { force: true });
+        lock.release();
       }
     }
     await delay(pollMs);
@@ -62,14 +64,10 @@ function makeSocketDir(dir: string): void {
 }
 
 /** A lock that was left by a starter that died is taken over once it is older than any start may take. */
-function takeStartLock(file: string): boolean {
-  const age = Date.now() - (statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-  if (age > limits.startMs) rmSync(file, { force: true });
+function takeStartLock(file: string): LockFile | undefined {
   try {
-    closeSync(openSync(file, 'wx', 0o600));
-    return true;
+    return takeLockFile(file, limits.startMs);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw new StartFailed(`cannot start the daemon: ${(error as Error).message}`, { cause: error });
   }
 }

@@ -124,6 +124,10 @@ function applyFact(view: SessionView, fact: Fact): SessionView {
     }
     case 'tool_execution_end':
       return { ...next, tools: view.tools.filter(({ id }) => id !== fact.payload.tool_call_id) };
+    case 'compaction_end': {
+      const { message } = fact.payload;
+      return message ? { ...next, messages: [...view.messages, message] } : next;
+    }
     case 'session_update':
       return fact.payload.leaf_id === undefined ? next : { ...next, ...atLeaf(view, fact.payload.leaf_id, fact.payload.created === true) };
     default:
@@ -182,6 +186,9 @@ function toSessionState(state: StateView): SessionState {
     inputs: state.queue.inputs,
     run: toRun(state),
     lastRun: state.last_run ? { id: state.last_run.run_id, outcome: state.last_run.outcome, error: state.last_run.error } : null,
+    compaction: state.compaction
+      ? { trigger: state.compaction.trigger, tokensBefore: state.compaction.tokens_before, instruction: null }
+      : null,
     requests: state.requests,
     usage: state.usage,
     contextLeftPercent: state.context_left_percent,
@@ -198,5 +205,6 @@ function toRun(state: StateView): ActiveRun | null {
     turn: state.turn_id === '' ? null : { id: state.turn_id, kind: 'prompt', inputIds: [], responded: false, callsMade: 0 },
     message: open ? { id: open.message_id, role: open.role } : null,
     calls: [],
+    usageBefore: null,
   };
 }

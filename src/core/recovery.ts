@@ -28,8 +28,8 @@ export function settleLeftRun(state: SessionState, spoken: ContentBlock[], carry
 }
 
 export interface ResumePoint {
-  /** The last message of a user on the path, where a retry begins. */
-  lastUserEntryId: string | undefined;
+  /** Where a retry begins: the last message of a user on the path, or the summary right after it. */
+  retryEntryId: string | undefined;
 }
 
 /** Goes on after the session's last run. */
@@ -37,7 +37,7 @@ export function resumeRun(
   state: SessionState,
   runId: string,
   action: 'retry' | 'continue' | 'abandon',
-  { lastUserEntryId }: ResumePoint,
+  { retryEntryId }: ResumePoint,
   fresh: Fresh,
 ): Decision<{ runId: string }> {
   if (state.run) return reject('run_in_progress');
@@ -47,10 +47,10 @@ export function resumeRun(
     draft.say({ type: 'status', payload: { session_id: state.id, run_id: runId, message: 'abandoned' } });
     return accept(draft.facts, { runId: sayQueuedRun(draft, fresh.id('run'), fresh) });
   }
-  if (lastUserEntryId === undefined) return reject('run_not_found', 'there is no message to resume from');
+  if (retryEntryId === undefined) return reject('run_not_found', 'there is no message to resume from');
   if (action === 'continue' && state.lastRun.outcome === 'completed') return reject('run_not_found', 'the run is complete; send a message');
-  if (action === 'retry' && state.leafId !== lastUserEntryId) {
-    draft.say({ type: 'session_update', payload: { session_id: state.id, leaf_id: lastUserEntryId } });
+  if (action === 'retry' && state.leafId !== retryEntryId) {
+    draft.say({ type: 'session_update', payload: { session_id: state.id, leaf_id: retryEntryId } });
   }
   const newRunId = fresh.id('run');
   sayResumingRun(draft, newRunId, runId, fresh);

@@ -1,7 +1,8 @@
 import { textOf } from '../protocol/content.js';
 import type { RunError, RunOutcome } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import type { ContentBlock, Usage } from '../protocol/messages.js';
+import type { ContentBlock } from '../protocol/messages.js';
+import { sayCompactionFailed } from './compaction.js';
 import { accept, createDraft, reject, type Decision, type Draft, type Fresh } from './decision.js';
 import type { ActiveRun, OpenCall, SessionState, Turn } from './session.js';
 import {
@@ -16,16 +17,19 @@ import {
   waitingOf,
   type NewMessage,
 } from './turns.js';
+import { sayUsage, usageSince } from './usage.js';
 
 /** What the run of a session needs next. Derived from rows, so that a restart finds the same step. */
-export type Step = 'none' | 'settle_abort' | 'respond' | 'calls' | 'end_turn';
+export type Step = 'none' | 'settle_abort' | 'compact' | 'respond' | 'calls' | 'end_turn';
 
 export function nextStep(state: SessionState): Step {
   const run = state.run;
   if (!run) return 'none';
   if (run.aborting) return 'settle_abort';
-  if (!run.turn?.responded) return 'respond';
-  return run.calls.length > 0 ? 'calls' : 'end_turn';
+  if (run.turn?.responded) return run.calls.length > 0 ? 'calls' : 'end_turn';
+  // Between two turns, before the model is asked.
+  if (state.compaction) return 'compact';
+  return run.turn ? 'respond' : 'end_turn';
 }
 
 /** The response begins. Refused once the run is being aborted. */
@@ -35,11 +39,41 @@ export function beginMessage(state: SessionState, messageId: string): Decision {
 }
 
 /** The response ended. A message without content is discarded: it is not part of the history. */
-export function endMessage(state: SessionState, message: Omit<NewMessage, 'role'>, fresh: Fresh): Decision {
+export function endMessage(
+  state: SessionState,
+  message: Omit<NewMessage, 'role'>,
+  contextLeftPercent: number | null,
+  fresh: Fresh,
+): Decision {
   if (!state.run || state.run.aborting) return reject('aborted');
   const draft = createDraft(state);
   sayMessageEnd(draft, { ...message, role: 'assistant' }, 'empty', fresh);
-  if (message.usage) sayUsage(draft, message.usage);
+  if (message.stopReason === 'length') {
+    const text = 'the answer was cut: it reached the most that the model may say at once';
+    draft.say({ type: 'warning', payload: { ...atTurn(state), code: 'length', message: text } });
+  }
+  if (message.usage) sayUsage(draft, message.usage, contextLeftPercent);
+  return accept(draft.facts, undefined);
+}
+
+export interface Retry {
+  error: RunError;
+  retryInMs: number;
+  attempt: number;
+  attemptsMax: number;
+}
+
+/** The response failed and is asked for again: what it had said so far is not part of the history. */
+export function retryResponse(state: SessionState, { error, retryInMs, attempt, attemptsMax }: Retry): Decision {
+  if (!state.run || state.run.aborting) return reject('aborted');
+  const draft = createDraft(state);
+  if (state.run.message) {
+    const { id: message_id, role } = state.run.message;
+    draft.say({ type: 'message_end', payload: { ...atTurn(state), message_id, role, discarded: true, reason: 'retried' } });
+  }
+  const told = { ...error, retry_in_ms: retryInMs, attempt, attempts_max: attemptsMax };
+  const at = { session_id: state.id, run_id: state.run.id, ...(state.run.turn ? { turn_id: state.run.turn.id } : {}) };
+  draft.say({ type: 'error', payload: { ...at, ...told } });
   return accept(draft.facts, undefined);
 }
 
@@ -49,22 +83,6 @@ function sayMessageEnd(draft: Draft, message: NewMessage, ifEmpty: 'empty' | 'ab
     type: 'message_end',
     payload:
       message.content.length > 0 ? { ...at, message: toMessage(draft.state, message, fresh) } : { ...at, discarded: true, reason: ifEmpty },
-  });
-}
-
-function sayUsage(draft: Draft, added: Usage): void {
-  const before = draft.state.usage;
-  draft.say({
-    type: 'usage_update',
-    payload: {
-      ...atTurn(draft.state),
-      input: (before?.input ?? 0) + added.input,
-      output: (before?.output ?? 0) + added.output,
-      cache_read: (before?.cache_read ?? 0) + added.cache_read,
-      cache_write: (before?.cache_write ?? 0) + added.cache_write,
-      cost_usd: added.cost_usd === null && (before?.cost_usd ?? null) === null ? null : (before?.cost_usd ?? 0) + (added.cost_usd ?? 0),
-      context_left_percent: draft.state.contextLeftPercent,
-    },
   });
 }
 
@@ -170,17 +188,19 @@ function sayResolved(
 /** The end of a run and "nothing waits" are one decision, so an input is either before it and runs, or after it and is told. */
 export function endTurn(state: SessionState, fresh: Fresh): Decision {
   const { run } = state;
-  if (!run?.turn || run.aborting) return reject('aborted');
+  if (!run || run.aborting) return reject('aborted');
   if (run.turns >= limits.turnsPerRunMax) {
     const message = `the run was stopped after ${limits.turnsPerRunMax} turns`;
     return settleRun(state, { outcome: 'failed', error: { code: 'session_error', message }, spoken: [] }, fresh);
   }
   const draft = createDraft(state);
-  sayTurnEnd(draft, run.turn);
-  const kind = run.turn.callsMade > 0 ? (steerWaits(state) ? 'steer' : undefined) : nextKind(state);
+  if (run.turn) sayTurnEnd(draft, run.turn);
+  const callsMade = run.turn?.callsMade ?? 0;
+  const kind = callsMade > 0 ? (steerWaits(state) ? 'steer' : undefined) : nextKind(state);
   if (kind) sayTakenTurn(draft, kind, waitingOf(state, kind), fresh);
-  else if (run.turn.callsMade > 0) sayTurn(draft, 'tool_results', [], fresh);
-  else sayRunEnd(draft, run, 'completed', null);
+  else if (callsMade > 0) sayTurn(draft, 'tool_results', [], fresh);
+  // A summary that was asked for is made before the run ends.
+  else if (!state.compaction) sayRunEnd(draft, run, 'completed', null);
   return accept(draft.facts, undefined);
 }
 
@@ -189,7 +209,8 @@ function sayTurnEnd(draft: Draft, { kind, inputIds }: Turn): void {
 }
 
 function sayRunEnd(draft: Draft, run: ActiveRun, outcome: RunOutcome, error: RunError | null): void {
-  draft.say({ type: 'agent_end', payload: { session_id: draft.state.id, run_id: run.id, outcome, error, usage: draft.state.usage } });
+  const usage = usageSince(run.usageBefore, draft.state.usage);
+  draft.say({ type: 'agent_end', payload: { session_id: draft.state.id, run_id: run.id, outcome, error, usage } });
 }
 
 /** Asks a run to stop. Its queue is dropped here and now, or paused. */
@@ -256,6 +277,7 @@ export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh):
     sayResolved(draft, (request) => request.tool_call_id === call.id, outcome === 'aborted' ? 'abort' : outcome, toResolved(outcome));
     sayCallEnd(draft, call, result, fresh);
   }
+  sayCompactionFailed(draft, { code: 'session_error', message: `the run was ${outcome === 'failed' ? 'stopped' : outcome}` });
   if (draft.state.run?.turn) sayTurnEnd(draft, draft.state.run.turn);
   if (error) {
     draft.say({ type: 'error', payload: { session_id: state.id, run_id: run.id, ...error } });

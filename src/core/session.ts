@@ -1,6 +1,6 @@
 import { toolCallsOf } from '../protocol/content.js';
 import type { EventPayload, Fact, QueuedInput, QueueMode, RunError, RunOutcome, UiRequest } from '../protocol/events.js';
-import type { ContentBlock, Role, TurnKind, Usage } from '../protocol/messages.js';
+import type { CompactionTrigger, ContentBlock, Role, TurnKind, Usage } from '../protocol/messages.js';
 
 /** A waiting input. `content` and `bytes` are there only on the daemon's side; clients see the text. */
 export type WaitingInput = QueuedInput & { content?: ContentBlock[]; bytes?: number };
@@ -34,6 +34,15 @@ export interface ActiveRun {
   turn: Turn | null;
   message: { id: string; role: Role } | null;
   calls: OpenCall[];
+  /** What the session had used when the run began. */
+  usageBefore: Usage | null;
+}
+
+/** A summary of old history that is being made, or that the run gets to at its next boundary. */
+export interface OpenCompaction {
+  trigger: CompactionTrigger;
+  tokensBefore: number;
+  instruction: string | null;
 }
 
 export interface LastRun {
@@ -64,6 +73,7 @@ export interface SessionState {
   inputs: WaitingInput[];
   run: ActiveRun | null;
   lastRun: LastRun | null;
+  compaction: OpenCompaction | null;
   requests: UiRequest[];
   usage: Usage | null;
   contextLeftPercent: number | null;
@@ -91,6 +101,7 @@ export function emptySession(id: string): SessionState {
     inputs: [],
     run: null,
     lastRun: null,
+    compaction: null,
     requests: [],
     usage: null,
     contextLeftPercent: null,
@@ -108,12 +119,19 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
       return {
         ...state,
         inputs: state.inputs.map((input) => (input.for_run === fact.payload.run_id ? withoutRun(input) : input)),
-        run: { id: fact.payload.run_id, aborting: false, turns: 0, turn: null, message: null, calls: [] },
+        run: { id: fact.payload.run_id, aborting: false, turns: 0, turn: null, message: null, calls: [], usageBefore: state.usage },
       };
     case 'agent_end': {
       const { run_id: id, outcome, error } = fact.payload;
-      return { ...state, run: null, lastRun: { id, outcome, error } };
+      // A run without a turn only made a summary: there is nothing in it to resume.
+      return { ...state, run: null, lastRun: state.run?.turns === 0 ? state.lastRun : { id, outcome, error } };
     }
+    case 'compaction_start': {
+      const { trigger, tokens_before: tokensBefore, instruction = null } = fact.payload;
+      return { ...state, compaction: { trigger, tokensBefore, instruction } };
+    }
+    case 'compaction_end':
+      return { ...state, compaction: null, leafId: fact.payload.message?.id ?? state.leafId };
     case 'ui_request':
       return { ...state, requests: [...state.requests, fact.payload] };
     case 'ui_resolved':

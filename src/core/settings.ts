@@ -2,6 +2,7 @@ import type { EventPayload } from '../protocol/events.js';
 import { accept, createDraft, reject, type Decision } from './decision.js';
 import { sayAbort } from './runs.js';
 import type { SessionState } from './session.js';
+import { sayUsage } from './usage.js';
 
 export type SettingsChange = Omit<
   EventPayload<'session_update'>,
@@ -13,9 +14,13 @@ export function createSession(id: string, fields: SettingsChange & { parent_id?:
   return accept([{ type: 'session_update', payload: { session_id: id, created: true, ...fields } }], undefined);
 }
 
-export function changeSettings(state: SessionState, change: SettingsChange): Decision {
+/** Changes what is named. Another model may have another window: then what is left of it is told, too. */
+export function changeSettings(state: SessionState, change: SettingsChange, contextLeftPercent = state.contextLeftPercent): Decision {
   if (Object.keys(change).length === 0) return accept([], undefined);
-  return accept([{ type: 'session_update', payload: { session_id: state.id, ...change } }], undefined);
+  const draft = createDraft(state);
+  draft.say({ type: 'session_update', payload: { session_id: state.id, ...change } });
+  sayUsage(draft, null, contextLeftPercent);
+  return accept(draft.facts, undefined);
 }
 
 /** Moves the leaf. The caller has seen that the entry is in this session's tree. */

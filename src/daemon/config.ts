@@ -3,27 +3,89 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { queueMode, thinkingLevel, whenDetached } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
+import { builtInProviders } from '../providers/providers.js';
+import { apis, type ModelEntry, type ProviderConfig } from '../providers/settings.js';
 
 /** The file cannot be used; the message names the key and what it should be. */
 export class ConfigRefused extends Error {
   override name = 'ConfigRefused';
 }
 
+const count = z.int().min(1);
+const price = z.number().min(0);
+const baseUrl = z.string().superRefine((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') context.addIssue('must be an http or https address');
+  else if (url.username !== '' || url.password !== '') context.addIssue('must not have a name or password in it; use api_key or headers');
+});
+const headerText = z.string().regex(/^[\t\x20-\x7e]*$/, 'must be printable ASCII');
+
+const model = z.strictObject({
+  id: z.string().min(1).max(200).regex(/^\S+$/, 'a model has a name without spaces'),
+  title: z.string().optional(),
+  context_window: count.optional(),
+  max_output: count.optional(),
+  price: z.strictObject({ input: price, output: price, cache_read: price.optional(), cache_write: price.optional() }).optional(),
+  images: z.boolean().optional(),
+});
+
+const provider = z.strictObject({
+  api: z.enum(apis).optional(),
+  base_url: baseUrl.optional(),
+  api_key: headerText.min(1).optional(),
+  api_key_env: z.string().min(1).optional(),
+  api_key_command: z.array(z.string()).min(1).optional(),
+  headers: z.record(z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, 'is not the name of a header'), headerText).optional(),
+  verbosity: z.enum(['low', 'medium', 'high']).optional(),
+  models: z.array(model).optional(),
+});
+
+const providers = z.record(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'a provider is named with letters, digits, dots, - and _'), provider);
+
 const schema = z.strictObject({
   model: z
     .string()
     .regex(/^[^\s/]+\/\S+$/, 'a model is named provider/model')
     .optional(),
+  providers: providers.superRefine(checkProviders).optional(),
+  system_prompt_path: z.string().min(1).optional(),
+  compaction: z.strictObject({ auto: z.boolean().optional(), at_percent: z.int().min(10).max(99).optional() }).optional(),
   thinking: thinkingLevel.optional(),
   steering_mode: queueMode.optional(),
   follow_up_mode: queueMode.optional(),
   permissions: z.strictObject({ when_detached: whenDetached.optional() }).optional(),
-  limits: z.strictObject({ runs_at_once: z.int().min(1).max(256).optional() }).optional(),
+  limits: z
+    .strictObject({
+      runs_at_once: z.int().min(1).max(256).optional(),
+      model_attempts: z.int().min(1).max(100).optional(),
+      model_retry_ms: z.int().min(1).max(limits.modelRetryMaxMs).optional(),
+      model_idle_seconds: z.number().min(1).max(86_400).optional(),
+    })
+    .optional(),
 });
 
+/** A provider that is not built in has to say where it is and how it speaks. */
+function checkProviders(named: z.infer<typeof providers>, context: z.RefinementCtx): void {
+  for (const [name, { api, base_url }] of Object.entries(named)) {
+    if (name === 'offline') context.addIssue({ code: 'custom', path: [name], message: 'is built in and has no settings' });
+    if (builtInProviders.includes(name)) continue;
+    if (api === undefined) context.addIssue({ code: 'custom', path: [name, 'api'], message: `must be one of ${apis.join(', ')}` });
+    if (base_url === undefined) context.addIssue({ code: 'custom', path: [name, 'base_url'], message: 'must say where the provider is' });
+  }
+}
+
 export interface Config {
-  model: string;
-  thinking: z.infer<typeof thinkingLevel>;
+  /** Undefined: a provider with a key is looked for. */
+  model: string | undefined;
+  /** Undefined: what suits the model. */
+  thinking: z.infer<typeof thinkingLevel> | undefined;
+  providers: Record<string, ProviderConfig>;
+  systemPromptPath: string | undefined;
+  /** Undefined: never by itself. */
+  compactAtPercent: number | undefined;
+  modelAttempts: number;
+  modelRetryMs: number;
+  modelIdleMs: number;
   steeringMode: z.infer<typeof queueMode>;
   followUpMode: z.infer<typeof queueMode>;
   whenDetached: z.infer<typeof whenDetached>;
@@ -61,12 +123,44 @@ export function parseConfig(text: string, path: string): Config {
 
 function toConfig(file: z.infer<typeof schema>): Config {
   return {
-    model: file.model ?? 'offline/guide',
-    thinking: file.thinking ?? 'off',
+    model: file.model,
+    thinking: file.thinking,
+    providers: Object.fromEntries(Object.entries(file.providers ?? {}).map(([name, given]) => [name, toProvider(given)])),
+    systemPromptPath: file.system_prompt_path,
+    compactAtPercent: file.compaction?.auto === false ? undefined : (file.compaction?.at_percent ?? limits.compactAtPercentDefault),
+    modelAttempts: file.limits?.model_attempts ?? limits.modelAttemptsMax,
+    modelRetryMs: file.limits?.model_retry_ms ?? limits.modelRetryMinMs,
+    modelIdleMs: (file.limits?.model_idle_seconds ?? limits.modelIdleMs / 1000) * 1000,
     steeringMode: file.steering_mode ?? 'one-at-a-time',
     followUpMode: file.follow_up_mode ?? 'one-at-a-time',
     whenDetached: file.permissions?.when_detached ?? 'wait',
     runsAtOnce: file.limits?.runs_at_once ?? limits.runsAtOnceMax,
+  };
+}
+
+function toProvider(given: z.infer<typeof provider>): ProviderConfig {
+  return {
+    ...(given.api === undefined ? {} : { api: given.api }),
+    ...(given.base_url === undefined ? {} : { baseUrl: given.base_url }),
+    ...(given.api_key === undefined ? {} : { apiKey: given.api_key }),
+    ...(given.api_key_env === undefined ? {} : { apiKeyEnv: given.api_key_env }),
+    ...(given.api_key_command === undefined ? {} : { apiKeyCommand: given.api_key_command }),
+    ...(given.verbosity === undefined ? {} : { verbosity: given.verbosity }),
+    headers: given.headers ?? {},
+    models: (given.models ?? []).map(toModel),
+  };
+}
+
+function toModel({ id, title, context_window, max_output, price: told, images }: z.infer<typeof model>): ModelEntry {
+  return {
+    id,
+    ...(title === undefined ? {} : { title }),
+    ...(context_window === undefined ? {} : { contextWindow: context_window }),
+    ...(max_output === undefined ? {} : { maxOutput: max_output }),
+    ...(told === undefined
+      ? {}
+      : { price: { ...told, cache_read: told.cache_read ?? told.input, cache_write: told.cache_write ?? told.input } }),
+    ...(images === undefined ? {} : { images }),
   };
 }
 
@@ -87,11 +181,17 @@ function toSentence(issue: Issue): string {
 function keysAt(path: PropertyKey[]): string[] {
   let node: unknown = schema;
   for (const part of path) {
-    const inner: unknown = node instanceof z.ZodOptional ? node.unwrap() : node;
-    node = inner instanceof z.ZodObject ? (inner.shape as Record<PropertyKey, unknown>)[part] : undefined;
+    const inner = withoutOptional(node);
+    if (inner instanceof z.ZodObject) node = (inner.shape as Record<PropertyKey, unknown>)[part];
+    else if (inner instanceof z.ZodRecord) node = inner.valueType;
+    else node = inner instanceof z.ZodArray ? inner.element : undefined;
   }
-  const object: unknown = node instanceof z.ZodOptional ? node.unwrap() : node;
+  const object = withoutOptional(node);
   return object instanceof z.ZodObject ? Object.keys(object.shape) : [];
+}
+
+function withoutOptional(node: unknown): unknown {
+  return node instanceof z.ZodOptional ? node.unwrap() : node;
 }
 
 /** The known word that is fewest edits away, if it is near enough to be what was meant. */

@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Paths } from '../client/paths.js';
+import { summaryInstructions } from '../context/summary-prompt.js';
+import { createSystemPrompt } from '../context/system-prompt.js';
 import { createEngine, type Engine } from '../engine/engine.js';
 import { makeId, type IdPrefix } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
-import { createProviders } from '../providers/providers.js';
 import { createClients } from '../server/clients.js';
 import { createCommandServer } from '../server/command-server.js';
 import type { DaemonFacts, ServerDeps } from '../server/deps.js';
@@ -23,6 +24,7 @@ import { createAskUserTool } from '../tools/ask-user.js';
 import { createClockTool } from '../tools/clock.js';
 import { createEchoTool } from '../tools/echo.js';
 import { readConfig } from './config.js';
+import { createModelAccess } from './model-access.js';
 import { takeLock } from './lock.js';
 import type { Logger } from './logger.js';
 import { version } from './version.js';
@@ -57,6 +59,7 @@ function newId(prefix: IdPrefix): string {
 /** The composition root: takes the lock, opens the store, settles the past, then lets people in. */
 export async function startDaemon({ paths, workdir, env, log, fault, exit }: DaemonOptions): Promise<Daemon> {
   let config = readConfig(paths.configDir);
+  let models = createModelAccess(config, { configDir: paths.configDir, env });
   prepareSocketDir(paths.socket);
   const lock = takeLock(paths.stateDir);
   if (!lock) throw new StartRefused(`a daemon already runs on ${paths.stateDir}, perhaps with another --socket`);
@@ -74,7 +77,11 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
   const clients = createClients({ onChange: tellClients });
   const engine: Engine = createEngine({
     store,
-    providers: createProviders(env),
+    providers: () => models.providers,
+    systemPrompt: createSystemPrompt({ path: () => models.systemPromptPath, now: Date.now }),
+    summaryInstructions,
+    retries: () => ({ attemptsMax: config.modelAttempts, minMs: config.modelRetryMs }),
+    compactAtPercent: () => config.compactAtPercent,
     tools: [createClockTool(), createEchoTool(), createAskUserTool()],
     runsAtOnceMax: config.runsAtOnce,
     now: Date.now,
@@ -111,10 +118,10 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     clients,
     viewState: createStateView(engine, clients),
     newId,
-    sessionDefaults: () => ({
+    sessionDefaults: (named) => ({
       cwd: workdir,
-      model: config.model,
-      thinking: config.thinking,
+      model: named ?? models.defaultModel(),
+      thinking: models.defaultThinking(named ?? models.defaultModel()),
       steering_mode: config.steeringMode,
       follow_up_mode: config.followUpMode,
       when_detached: config.whenDetached,
@@ -137,7 +144,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
   };
   let listening: Listening = await listen(paths.socket, doors);
   const watcher = watchSockets();
-  log.info({ ...recovered, socket: paths.socket, model: config.model, version }, 'ready');
+  log.info({ ...recovered, socket: paths.socket, model: models.defaultModel(), version }, 'ready');
 
   function tellClients(sessionId: string): void {
     const payload = { session_id: sessionId, clients: clients.of(sessionId) };
@@ -210,6 +217,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     stopped,
     reload() {
       config = readConfig(paths.configDir);
+      models = createModelAccess(config, { configDir: paths.configDir, env });
       log.info('config was read again');
     },
   };

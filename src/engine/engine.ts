@@ -6,16 +6,20 @@ import type { Providers, ToolSpec } from '../providers/port.js';
 import type { StoreFault } from '../store/faults.js';
 import type { Store } from '../store/store.js';
 import type { Tool } from '../tools/port.js';
+import type { SystemPrompt } from '../context/port.js';
 import { createAsks } from './asks.js';
+import { createAttempts, type RetrySettings } from './attempts.js';
 import { createCheckpoint } from './checkpoint.js';
 import type { FaultPoint } from './fault-points.js';
 import { createCommit } from './commit.js';
+import { createCompactions } from './compactions.js';
 import { createDrainers, type Drainers } from './drainers.js';
 import { createHousekeeping, type Housekeeping } from './housekeeping.js';
 import { createPatientCommit } from './patience.js';
 import { createLiveMessages } from './live.js';
 import { createLiveSignals } from './live-signals.js';
 import { createLiveTools } from './live-tools.js';
+import { createModelRequests } from './model-requests.js';
 import { recoverRuns } from './recover.js';
 import { createRespond } from './respond.js';
 import { createRunTurns } from './run-turns.js';
@@ -25,7 +29,12 @@ import { createWakes } from './wakes.js';
 
 export interface EngineDeps {
   store: Store;
-  providers: Providers;
+  /** Asked for anew each time: the config may have been read again. */
+  providers(): Providers;
+  systemPrompt: SystemPrompt;
+  summaryInstructions: string;
+  retries(): RetrySettings;
+  compactAtPercent(): number | undefined;
   tools: Tool[];
   runsAtOnceMax: number;
   /** Wall clock, milliseconds. */
@@ -70,10 +79,41 @@ export function createEngine(deps: EngineDeps) {
   const housekeeping: Housekeeping = createHousekeeping({ store, commit, now });
   const asks = createAsks({ store, commit, wakes, now, attended });
   let specs: ToolSpec[] | undefined;
-  const respond = createRespond({ store, commit, live, providers, toolSpecs, newId, fault, onFirstWords: checkpoint.begin });
+  const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random });
+  const compactions = createCompactions({
+    store,
+    commit,
+    providers,
+    attempt,
+    instructions: deps.summaryInstructions,
+    compactAtPercent: deps.compactAtPercent,
+  });
+  const toRequest = createModelRequests({ systemPrompt: deps.systemPrompt, toolSpecs });
+  const respond = createRespond({
+    store,
+    commit,
+    live,
+    providers,
+    toRequest,
+    attempt,
+    compactions,
+    newId,
+    fault,
+    onFirstWords: checkpoint.begin,
+  });
   const toolCalls = createToolCalls({ commit, asks, liveTools, tools, clock, fault });
   const slots = createSlots(deps.runsAtOnceMax);
-  const drive = createRunTurns({ store, commit, live, slots, tools, toolCalls, respond, isStopping: () => drainers.isStopping() });
+  const drive = createRunTurns({
+    store,
+    commit,
+    live,
+    slots,
+    tools,
+    toolCalls,
+    respond,
+    compact: compactions.compact,
+    isStopping: () => drainers.isStopping(),
+  });
   const drainers: Drainers = createDrainers({ store, drive, onBug });
 
   wakes.listen((sessionId) => {
@@ -100,6 +140,7 @@ export function createEngine(deps: EngineDeps) {
     liveTools,
     signals,
     providers,
+    compactions,
     tools,
     housekeeping,
     running: drainers.running,

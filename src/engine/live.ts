@@ -12,6 +12,8 @@ interface OpenBlock {
   kind: BlockKind;
   text: GrowingText;
   signature: string | undefined;
+  redacted: boolean;
+  phase: string | undefined;
   toolCallId: string | undefined;
   toolName: string | undefined;
   savedTo: number;
@@ -54,6 +56,8 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
       kind,
       text: createGrowingText(),
       signature: undefined,
+      redacted: false,
+      phase: undefined,
       toolCallId: undefined,
       toolName: undefined,
       savedTo: 0,
@@ -110,8 +114,13 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
       block.toolCallId = toolCallId;
       block.toolName = toolName;
     },
-    sign(message: OpenMessage, providerBlock: number, signature: string): void {
-      blockAt(message, providerBlock, 'thinking').signature = signature;
+    sign(message: OpenMessage, providerBlock: number, signature: string, redacted: boolean): void {
+      const block = blockAt(message, providerBlock, 'thinking');
+      block.signature = signature;
+      block.redacted = redacted;
+    },
+    setPhase(message: OpenMessage, providerBlock: number, phase: string): void {
+      blockAt(message, providerBlock, 'text').phase = phase;
     },
     end(message: OpenMessage): void {
       open.delete(message.messageId);
@@ -181,8 +190,9 @@ export type LiveMessages = ReturnType<typeof createLiveMessages>;
 function toContent(block: OpenBlock): ContentBlock[] {
   const text = block.text.all();
   if (block.kind === 'tool_call' || (text === '' && block.signature === undefined)) return [];
-  if (block.kind === 'text') return [{ type: 'text', text }];
-  return [{ type: 'thinking', thinking: text, ...(block.signature === undefined ? {} : { thinking_signature: block.signature }) }];
+  if (block.kind === 'text') return [{ type: 'text', text, ...(block.phase === undefined ? {} : { phase: block.phase }) }];
+  const signed = block.signature === undefined ? {} : { thinking_signature: block.signature };
+  return [{ type: 'thinking', thinking: text, ...signed, ...(block.redacted ? { redacted: true } : {}) }];
 }
 
 function spokenText(block: ContentBlock): { kind: BlockKind; text: string; toolCallId: string | undefined; toolName: string | undefined } {

@@ -7,7 +7,7 @@ import type { Tool } from '../tools/port.js';
 import type { PatientCommit } from './patience.js';
 import type { LiveMessages } from './live.js';
 import type { Slots } from './slots.js';
-import type { ToolCalls } from './tool-calls.js';
+import type { RunHands, ToolCalls } from './tool-calls.js';
 
 interface Deps {
   store: Store;
@@ -16,12 +16,13 @@ interface Deps {
   slots: Slots;
   tools: ReadonlyMap<string, Tool>;
   toolCalls: ToolCalls;
-  respond(state: SessionState, signal: AbortSignal): Promise<void>;
+  respond(state: SessionState, hands: RunHands): Promise<void>;
+  compact(state: SessionState, hands: RunHands): Promise<void>;
   isStopping(): boolean;
 }
 
 /** Drives one run, step by step, to its end. Every step is found in the rows, so a restart finds it too. */
-export function createRunTurns({ store, commit, live, slots, tools, toolCalls, respond, isStopping }: Deps) {
+export function createRunTurns({ store, commit, live, slots, tools, toolCalls, respond, compact, isStopping }: Deps) {
   function spokenIn(state: SessionState): ContentBlock[] {
     const message = state.run?.message ? live.find(state.run.message.id) : undefined;
     return message ? live.content(message) : [];
@@ -43,8 +44,11 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
     const slot = await slots.hold(signal);
     if (!slot) return;
     try {
-      if (nextStep(state) === 'respond') await respond(state, signal);
-      else await toolCalls.runNext(state, { signal, withoutSlot: slot.without });
+      const hands = { signal, withoutSlot: slot.without };
+      const step = nextStep(state);
+      if (step === 'respond') await respond(state, hands);
+      else if (step === 'compact') await compact(state, hands);
+      else await toolCalls.runNext(state, hands);
     } finally {
       slot.release();
     }

@@ -10,6 +10,10 @@ export function encodeDurable(event: DurableEvent): string {
 
 function toWirePayload(event: DurableEvent): unknown {
   if (event.type === 'message_end' && event.payload.message) return { ...event.payload, message: clipMessage(event.payload.message) };
+  if (event.type === 'compaction_end' && event.payload.message) {
+    const { summary = '', message } = event.payload;
+    return { ...event.payload, summary: clipText(summary), message: clipMessage(message) };
+  }
   if (event.type === 'queue_update') return clipQueueUpdate(event.payload);
   if (event.type === 'tool_execution_end') return { ...event.payload, result: clipText(event.payload.result) };
   if (event.type === 'ui_resolved') return clipResolved(event.payload);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { message, role, turnKind, usage } from './messages.js';
+import { compactionTrigger, message, role, turnKind, usage } from './messages.js';
 import { once } from './once.js';
 
 const inSession = { session_id: z.string() };
@@ -193,6 +193,9 @@ export const events = {
         message: z.string(),
         cause: z.string().optional(),
         retry_in_ms: z.number().optional(),
+        /** Which attempt failed, from 1, and how many there are. */
+        attempt: z.number().optional(),
+        attempts_max: z.number().optional(),
       }),
   }),
   queue_update: event({
@@ -261,6 +264,28 @@ export const events = {
     summary: 'Tokens and cost of the session so far.',
     live: false,
     payload: () => z.object({ ...maybeInRun, ...usage.shape, context_left_percent: z.number().nullable() }),
+  }),
+  compaction_start: event({
+    summary: 'Old history is about to be summarised, at the next turn boundary of a run in progress.',
+    live: false,
+    payload: () =>
+      z.object({ ...maybeInRun, trigger: compactionTrigger, tokens_before: z.number(), instruction: z.string().nullable().optional() }),
+  }),
+  compaction_end: event({
+    summary: 'The summary stands, as `message`; or nothing changed, and `error` says why. Exactly one for each compaction_start.',
+    live: false,
+    payload: () =>
+      z.object({
+        ...maybeInRun,
+        trigger: compactionTrigger,
+        tokens_before: z.number(),
+        tokens_after: z.number().optional(),
+        message_id: z.string().optional(),
+        summary: z.string().optional(),
+        first_kept_entry_id: z.string().optional(),
+        message: message.optional(),
+        error: runError.optional(),
+      }),
   }),
   goodbye: event({
     summary: 'The last line before the daemon closes this connection.',

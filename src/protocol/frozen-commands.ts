@@ -17,7 +17,7 @@ import {
 } from './command-shapes.js';
 import { outcome, queueMode } from './events.js';
 import { limits } from './limits.js';
-import { inputContent } from './messages.js';
+import { compactionFacts, inputContent } from './messages.js';
 import { stateView, treeNode } from './views.js';
 
 /** Names, required keys and reply types that may not change: clients rely on them. */
@@ -163,9 +163,12 @@ export const frozenCommands = {
     role: 'observer',
   }),
   compact_session: command({
-    summary: 'Summarises old history. Nothing is compacted yet: the answer is always nothing_to_compact.',
-    payload: () => z.looseObject({ instruction: z.string().optional(), ...inSession }),
-    reply: { type: 'compaction', payload: () => z.object({ session_id: z.string() }) },
+    summary: 'Has the model summarise old history, so that the context window has room again. Nothing is deleted.',
+    payload: () => z.looseObject({ instruction: z.string().max(limits.instructionCharsMax).optional(), ...inSession }),
+    reply: {
+      type: 'compaction',
+      payload: () => z.object({ session_id: z.string(), summary: z.string(), ...compactionFacts.shape }),
+    },
     role: 'controller',
     waits: true,
   }),

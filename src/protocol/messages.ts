@@ -1,10 +1,18 @@
 import * as z from 'zod';
 
-export const textBlock = z.looseObject({ type: z.literal('text'), text: z.string() });
+export const textBlock = z.looseObject({
+  type: z.literal('text'),
+  text: z.string(),
+  /** What the text is in its answer, where a model says so and wants to be told again. */
+  phase: z.string().optional(),
+});
 export const thinkingBlock = z.looseObject({
   type: z.literal('thinking'),
   thinking: z.string(),
+  /** What the provider that thought it wants back with it; means nothing to anybody else. */
   thinking_signature: z.string().nullish(),
+  /** The provider does not show these thoughts: there is a signature and no words. */
+  redacted: z.boolean().optional(),
 });
 export const toolCallBlock = z.looseObject({
   type: z.literal('tool_call'),
@@ -31,7 +39,8 @@ export const inputContent = z
   .min(1)
   .max(64);
 
-export const role = z.enum(['user', 'assistant', 'tool_result']);
+/** A `compaction` is a summary that stands for what came before it when a model is asked. */
+export const role = z.enum(['user', 'assistant', 'tool_result', 'compaction']);
 export type Role = z.infer<typeof role>;
 
 export const stopReason = z.enum(['stop', 'length', 'tool_use', 'error', 'aborted']);
@@ -48,6 +57,19 @@ export type Usage = z.infer<typeof usage>;
 
 export const turnKind = z.enum(['prompt', 'steer', 'follow_up', 'tool_results']);
 export type TurnKind = z.infer<typeof turnKind>;
+
+export const compactionTrigger = z.enum(['manual', 'threshold', 'overflow']);
+export type CompactionTrigger = z.infer<typeof compactionTrigger>;
+
+/** What a summary stands for. */
+export const compactionFacts = z.object({
+  trigger: compactionTrigger,
+  /** The oldest message that the model is still shown whole. */
+  first_kept_entry_id: z.string(),
+  tokens_before: z.number(),
+  tokens_after: z.number(),
+});
+export type CompactionFacts = z.infer<typeof compactionFacts>;
 
 /** A message that has ended: the same shape in `get_messages`, `attached` and `message_end`. */
 export const message = z.object({
@@ -66,6 +88,7 @@ export const message = z.object({
   tool_call_id: z.string().optional(),
   tool_name: z.string().optional(),
   is_error: z.boolean().optional(),
+  compaction: compactionFacts.optional(),
   truncated: z.literal(true).optional(),
   artifact_id: z.string().optional(),
 });

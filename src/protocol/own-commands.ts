@@ -15,7 +15,7 @@ import {
 } from './command-shapes.js';
 import { approvalMode, inputKind, recoveryMode, thinkingLevel, uiMethod, uiRequest, whenDetached } from './events.js';
 import { limits } from './limits.js';
-import { clientView, queueView, runRow, searchHit, sessionRow, stateView } from './views.js';
+import { clientView, listedModel, listedProvider, queueView, runRow, searchHit, sessionRow, stateView } from './views.js';
 
 /** Commands beyond the frozen contract. */
 export const ownCommands = {
@@ -191,11 +191,12 @@ export const ownCommands = {
     role: 'observer',
   }),
   list_models: command({
-    summary: 'Models that can be used.',
+    summary: 'Models that can be used, as their providers tell; a provider that cannot be asked says why.',
     payload: () => nothing,
     reply: {
       type: 'models',
-      payload: () => z.object({ models: z.array(z.object({ model: z.string(), title: z.string() })), default: z.string() }),
+      payload: () =>
+        z.object({ models: z.array(listedModel), providers: z.array(listedProvider), default: z.string(), has_more: z.boolean() }),
     },
     role: 'observer',
     waits: true,

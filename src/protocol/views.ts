@@ -11,7 +11,7 @@ import {
   uiRequest,
   whenDetached,
 } from './events.js';
-import { contentBlock, role, usage } from './messages.js';
+import { compactionTrigger, contentBlock, role, usage } from './messages.js';
 
 /** What replies show: the shapes that several commands share. */
 export const runState = z.enum(['idle', 'running', 'aborting']);
@@ -80,6 +80,8 @@ export const stateView = z.object({
   }),
   usage: usage.nullable(),
   context_left_percent: z.number().nullable(),
+  /** Set while history is being summarised, or about to be. */
+  compaction: z.object({ trigger: compactionTrigger, tokens_before: z.number() }).nullable(),
   clients: z.array(clientView),
   last_run: z.object({ run_id: z.string(), outcome, error: runError.nullable() }).nullable(),
 });
@@ -125,3 +127,25 @@ export const searchHit = z.object({
   snippet: z.string(),
   created_at: z.string(),
 });
+
+/** US dollars for a million tokens. */
+const price = z.object({ input: z.number(), output: z.number(), cache_read: z.number(), cache_write: z.number() });
+
+export const listedModel = z.object({
+  model: z.string(),
+  title: z.string(),
+  context_window: z.number().nullable(),
+  max_output: z.number().nullable(),
+  price: price.nullable(),
+});
+export type ListedModel = z.infer<typeof listedModel>;
+
+export const listedProvider = z.object({
+  provider: z.string(),
+  api: z.string(),
+  /** Where its key comes from; null when it has none. */
+  key: z.string().nullable(),
+  /** Why its models could not be asked for. */
+  problem: z.string().optional(),
+});
+export type ListedProvider = z.infer<typeof listedProvider>;

@@ -91,7 +91,6 @@ function* reply({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): 
     if (phrase.when === 'late') yield* sayText(0, 'These are ten words, and then the offline guide fails.');
     yield {
       type: 'failure',
-      code: 'provider_error',
       message: 'the offline guide was asked to fail',
       cause: 'overloaded (simulated)',
     };

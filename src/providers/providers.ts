@@ -1,15 +1,179 @@
+import { limits } from '../protocol/limits.js';
+import { createAnthropicProvider } from './anthropic.js';
+import { createKeyFinder, type KeyDeps, type KeyFinder } from './keys.js';
+import { fetchModels } from './model-lists.js';
+import { anthropicModels, openaiModels } from './model-table.js';
 import { createOfflineProvider } from './offline.js';
+import { createChatProvider } from './openai-chat.js';
+import { createResponsesProvider } from './openai-responses.js';
+import type { ListedModel, ListedProvider } from '../protocol/views.js';
 import type { Provider, Providers } from './port.js';
+import { modelIdOf, type Api, type ModelEntry, type ProviderConfig, type ProviderSettings } from './settings.js';
 
-const wordsPerSecondDefault = 100;
+/** Providers that are there without config. */
+const builtIn: Record<string, { api: Api; baseUrl: string; models: readonly ModelEntry[] }> = {
+  anthropic: { api: 'anthropic', baseUrl: 'https://api.anthropic.com', models: anthropicModels },
+  openai: { api: 'openai-responses', baseUrl: 'https://api.openai.com/v1', models: openaiModels },
+};
+export const builtInProviders: readonly string[] = Object.keys(builtIn);
+const offlineModel: ListedModel = {
+  model: 'offline/guide',
+  title: 'embedded guide: not a model, needs no key and no network',
+  context_window: null,
+  max_output: null,
+  price: null,
+};
+const adapters = { anthropic: createAnthropicProvider, 'openai-responses': createResponsesProvider, 'openai-chat': createChatProvider };
 
-/** The providers this daemon has. Only the embedded guide needs nothing. */
-export function createProviders(env: Record<string, string | undefined>): Providers {
-  const speed = env.BERTH_OFFLINE_WPS;
-  const wordsPerSecond = speed === undefined || speed === '' ? wordsPerSecondDefault : Number(speed);
-  const byName = new Map<string, Provider>([['offline', createOfflineProvider({ wordsPerSecond })]]);
+export interface ProvidersConfig {
+  providers: Record<string, ProviderConfig>;
+  /** Words a second of the offline guide; 0 is as fast as possible. */
+  offlineWordsPerSecond: number;
+  modelIdleMs: number;
+}
+
+interface Member {
+  settings: ProviderSettings;
+  keys: KeyFinder;
+  provider: Provider;
+  entry(id: string): ModelEntry | undefined;
+  entries(): ModelEntry[];
+  learn(entries: ModelEntry[]): void;
+}
+
+export interface ConfiguredProviders extends Providers {
+  /** The model of a session that names none: of the first provider with a key, else the offline guide. */
+  defaultModel(): string;
+  apiOf(model: string): Api | 'offline' | undefined;
+}
+
+/** The providers of this daemon: the built-in ones, those of the config, and the guide that needs nothing. */
+export function createProviders(
+  { providers: configured, offlineWordsPerSecond, modelIdleMs }: ProvidersConfig,
+  deps: KeyDeps,
+): ConfiguredProviders {
+  const offline = createOfflineProvider({ wordsPerSecond: offlineWordsPerSecond });
+  const names = [...new Set([...Object.keys(builtIn), ...Object.keys(configured)])];
+  const members = new Map(
+    names.map((name) => [name, createMember(name, configured[name] ?? { headers: {}, models: [] }, modelIdleMs, deps)]),
+  );
+
+  function memberOf(model: string): Member | undefined {
+    return members.get(providerOf(model));
+  }
+
+  async function listOne(member: Member): Promise<ListedProvider> {
+    const { settings, keys } = member;
+    const listed = { provider: settings.name, api: settings.api };
+    const key = whence(keys);
+    try {
+      const found = await keys.find();
+      if ('problem' in found) return { ...listed, key: null, problem: found.problem };
+      member.learn(await fetchModels(settings, found));
+      return { ...listed, key };
+    } catch (error) {
+      return { ...listed, key, problem: `${settings.name}: ${error instanceof Error ? error.message : String(error)}` };
+    }
+  }
+
   return {
-    find: (model) => byName.get(model.slice(0, Math.max(0, model.indexOf('/')))),
-    list: () => [{ model: 'offline/guide', title: 'embedded guide: not a model, needs no key and no network' }],
+    find(model) {
+      const name = providerOf(model);
+      if (name === 'offline') return offline;
+      return members.get(name)?.provider;
+    },
+    facts(model) {
+      const entry = memberOf(model)?.entry(modelIdOf(model));
+      return { contextWindow: entry?.contextWindow ?? null, maxOutput: entry?.maxOutput ?? null, price: entry?.price ?? null };
+    },
+    names: () => ['offline', ...names],
+    async list() {
+      const providers = await Promise.all([...members.values()].map(listOne));
+      const usable = [...members.values()].filter((_, at) => providers[at]?.problem === undefined || providers[at].key !== null);
+      const models = usable.flatMap(({ settings, entries }) => entries().map((entry) => toListed(settings.name, entry)));
+      return { models: [offlineModel, ...models], providers };
+    },
+    defaultModel() {
+      const first = Object.keys(builtIn).find((name) => whence(members.get(name)?.keys) !== null);
+      return first === undefined ? offlineModel.model : `${first}/${builtIn[first]?.models[0]?.id ?? ''}`;
+    },
+    apiOf: (model) => (providerOf(model) === 'offline' ? 'offline' : memberOf(model)?.settings.api),
+  };
+}
+
+function providerOf(model: string): string {
+  return model.slice(0, Math.max(0, model.indexOf('/')));
+}
+
+/** A file of keys that cannot be read is told when a key is needed, not here. */
+function whence(keys: KeyFinder | undefined): string | null {
+  try {
+    return keys?.whence() ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function createMember(name: string, config: ProviderConfig, idleMs: number, deps: KeyDeps): Member {
+  const known = builtIn[name];
+  const api = config.api ?? known?.api ?? 'openai-chat';
+  const keys = createKeyFinder(name, config, deps);
+  const settings: ProviderSettings = {
+    name,
+    api,
+    baseUrl: normalizeBase(config.baseUrl ?? known?.baseUrl ?? '', api),
+    headers: config.headers,
+    ...(config.verbosity === undefined ? {} : { verbosity: config.verbosity }),
+    findKey: keys.find,
+    forgetKey: keys.forget,
+    idleMs,
+  };
+  let learned: ModelEntry[] = [];
+
+  /** The config knows best, then the provider itself, then the table. */
+  function entry(id: string): ModelEntry | undefined {
+    const tabled = known?.models.find((model) => model.id === id || id.startsWith(`${model.id}-20`));
+    const told = learned.find((model) => model.id === id);
+    const own = config.models.find((model) => model.id === id);
+    return tabled || told || own ? { ...tabled, ...told, ...own, id } : undefined;
+  }
+
+  function entries(): ModelEntry[] {
+    // Once the provider has told which models it has, the table is only what is known of them.
+    const ids = [...config.models, ...(learned.length > 0 ? learned : (known?.models ?? []))].map(({ id }) => id);
+    return [...new Set(ids)].flatMap((id) => entry(id) ?? []);
+  }
+
+  const provider = adapters[api](settings, (model) => {
+    const id = modelIdOf(model);
+    const found = entry(id);
+    return { id, contextWindow: found?.contextWindow ?? null, maxOutput: found?.maxOutput ?? null, images: found?.images ?? true };
+  });
+  return {
+    settings,
+    keys,
+    provider,
+    entry,
+    entries,
+    learn(found) {
+      learned = found;
+    },
+  };
+}
+
+/** One base for all spellings: the SDK of Anthropic adds `/v1` itself, that of OpenAI expects it to be there. */
+function normalizeBase(base: string, api: Api): string {
+  const bare = base.replace(/\/+$/, '');
+  if (api === 'anthropic') return bare.replace(/\/v1$/, '');
+  return new URL(bare).pathname === '/' ? `${bare}/v1` : bare;
+}
+
+function toListed(provider: string, { id, title, contextWindow, maxOutput, price }: ModelEntry): ListedModel {
+  return {
+    model: `${provider}/${id}`,
+    title: (title ?? id).slice(0, limits.titleCharsMax),
+    context_window: contextWindow ?? null,
+    max_output: maxOutput ?? null,
+    price: price ?? null,
   };
 }

@@ -10,8 +10,8 @@ export interface ServerDeps {
   clients: Clients;
   viewState: ViewState;
   newId(prefix: 'ses' | 'inp' | 'cli'): string;
-  /** What a new session gets that names nothing. */
-  sessionDefaults(): SessionDefaults;
+  /** What a new session gets that names nothing, or only its model. */
+  sessionDefaults(model?: string): SessionDefaults;
   daemon: DaemonFacts;
 }
 

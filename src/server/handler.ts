@@ -22,6 +22,9 @@ export function reply<T extends CommandType>(type: string, payload: ReplyPayload
   return { ok: true, type, payload, ...(seq === undefined ? {} : { seq }) };
 }
 
+/** While the daemon is about to stop, nothing new begins. */
+export const draining = refusal('shutting_down', 'the daemon takes no new runs: it is about to stop');
+
 export function refused(why: Refusal): Answer {
   return { ok: false, refusal: why };
 }

@@ -4,6 +4,7 @@ import { createAskingHandlers } from './handlers/asking.js';
 import { createConnectionHandlers } from './handlers/connection.js';
 import { createDaemonHandlers } from './handlers/daemon.js';
 import { createInputHandlers } from './handlers/inputs.js';
+import { createModelHandlers } from './handlers/models.js';
 import { createQueueHandlers } from './handlers/queue.js';
 import { createReadingHandlers } from './handlers/reading.js';
 import { createSessionHandlers } from './handlers/sessions.js';
@@ -17,6 +18,7 @@ export function createHandlers(deps: ServerDeps): Handlers {
     ...createReadingHandlers(deps),
     ...createSessionHandlers(deps),
     ...createAskingHandlers(deps),
+    ...createModelHandlers(deps),
     ...createDaemonHandlers(deps),
   };
 }

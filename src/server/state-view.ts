@@ -53,6 +53,7 @@ export function createStateView(engine: Engine, clients: Clients) {
       ui: { status: engine.signals.status(state.id), widgets: {}, working: '', title: '' },
       usage: state.usage,
       context_left_percent: state.contextLeftPercent,
+      compaction: state.compaction ? { trigger: state.compaction.trigger, tokens_before: state.compaction.tokensBefore } : null,
       clients: state.id === '' ? [] : clients.of(state.id),
       last_run: lastRun ? { run_id: lastRun.id, outcome: lastRun.outcome, error: lastRun.error } : null,
     };

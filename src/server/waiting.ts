@@ -6,6 +6,7 @@ import { limits } from '../protocol/limits.js';
 import type { RunRow } from '../protocol/views.js';
 import type { DaemonFacts } from './deps.js';
 import { refusedWith, rejected, reply, type Answer } from './handler.js';
+import { fitting } from './pages.js';
 
 export interface AwaitedRun {
   sessionId: string;
@@ -45,6 +46,37 @@ export async function waitUntilDrained({ store, wakes }: Engine, gone: AbortSign
 export async function waitUntilSettled(daemon: DaemonFacts): Promise<() => Answer> {
   await daemon.shutdown();
   return () => reply<'shutdown'>('accepted', { command: 'shutdown' });
+}
+
+/** The answer to list_models: it comes when every provider has answered or had its time. */
+export async function waitForModels(engine: Engine, defaultModel: () => string): Promise<() => Answer> {
+  const { models, providers } = await engine.providers().list();
+  const shown = fitting(models);
+  return () =>
+    reply<'list_models'>('models', { models: shown, providers, default: defaultModel(), has_more: shown.length < models.length });
+}
+
+/** The answer to compact_session: the end of the first compaction that ends after a position of the log. */
+export async function waitForCompaction(
+  { store, wakes }: Engine,
+  sessionId: string,
+  after: number,
+  gone: AbortSignal,
+): Promise<(() => Answer) | undefined> {
+  const ended = await until(wakes, sessionId, gone, () => {
+    if (!store.sessions.exists(sessionId)) return 'deleted';
+    return store.log.firstOf(sessionId, 'compaction_end', after);
+  });
+  if (!ended) return undefined;
+  if (ended === 'deleted') return () => rejected('aborted', 'the session was deleted');
+  const { error, message, summary = '', first_kept_entry_id = '', tokens_before, tokens_after = 0, trigger } = ended.payload;
+  if (message) {
+    const facts = { session_id: sessionId, summary, first_kept_entry_id, tokens_before, tokens_after, trigger };
+    return () => reply<'compact_session'>('compaction', facts, ended.seq);
+  }
+  if (error?.message === 'nothing_to_compact') return () => rejected('nothing_to_compact');
+  if (error?.code !== 'provider_error') return () => rejected('aborted', error?.message);
+  return () => refusedWith('provider_error', error.cause === undefined ? error.message : `${error.message}: ${error.cause}`);
 }
 
 function toAnswer({ store }: Engine, { sessionId, runId, inputId }: AwaitedRun, ended: RunRow | 'deleted'): Answer {

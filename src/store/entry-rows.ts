@@ -1,7 +1,7 @@
 import { artifactIdOf, clipContent } from '../protocol/clip.js';
 import { isPlain, textOf } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
-import type { ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
+import type { CompactionFacts, ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
 import type { Database } from './sqlite.js';
 
 interface EntryRow {
@@ -21,7 +21,16 @@ interface EntryRow {
   tool_call_id: string | null;
   tool_name: string | null;
   is_error: number | null;
+  compaction: string | null;
   at_ms: number;
+}
+
+/** An entry as a model is given it. */
+export interface HistoryEntry {
+  message: Message;
+  content: ContentBlock[];
+  /** It was kept when the newest summary was made: what follows the summary was said in other company. */
+  isBeforeSummary: boolean;
 }
 
 export interface MessagePage {
@@ -45,8 +54,9 @@ const upward = `WITH RECURSIVE path (no, parent_id, depth) AS (
 /** Ended messages: an append-only tree. Callers own the transaction. */
 export function createEntryRows(db: Database) {
   const insert = db.prepare(`INSERT INTO entry
-    (id, session_id, parent_id, role, run_id, turn_kind, content, text, bytes, model, stop_reason, usage, tool_call_id, tool_name, is_error, at_ms)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+    (id, session_id, parent_id, role, run_id, turn_kind, content, text, bytes, model, stop_reason, usage, tool_call_id, tool_name, is_error,
+     compaction, at_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const insertWords = db.prepare<[number | bigint, string]>('INSERT INTO entry_search (rowid, text) VALUES (?, ?)');
   const insertArtifact = db.prepare(
     `INSERT INTO artifact (id, session_id, entry_id, mime_type, bytes, at_ms) VALUES (?, ?, ?, 'text/plain', ?, ?)`,
@@ -56,13 +66,11 @@ export function createEntryRows(db: Database) {
   const pathIds = db.prepare<[string, number], { no: number; id: string }>(
     `${upward} SELECT e.no, e.id FROM path JOIN entry e USING (no) ORDER BY depth`,
   );
+  const pathRoles = db.prepare<[string, number], { id: string; role: string }>(
+    `${upward} SELECT e.id, e.role FROM path JOIN entry e USING (no) ORDER BY depth`,
+  );
   const byNo = db.prepare<[number], EntryRow>('SELECT * FROM entry WHERE no = ?');
   const pathLength = db.prepare<[string, number], number>(`${upward} SELECT count(*) FROM path`).pluck();
-  const lastUser = db
-    .prepare<[string, number], string>(
-      `${upward} SELECT e.id FROM path JOIN entry e USING (no) WHERE e.role = 'user' ORDER BY depth LIMIT 1`,
-    )
-    .pluck();
   const inPath = db
     .prepare<[string, number, string], number>(`${upward} SELECT 1 FROM path JOIN entry e USING (no) WHERE e.id = ?`)
     .pluck();
@@ -122,6 +130,7 @@ export function createEntryRows(db: Database) {
         message.tool_call_id ?? null,
         message.tool_name ?? null,
         message.is_error === undefined ? null : Number(message.is_error),
+        message.compaction ? JSON.stringify(message.compaction) : null,
         atMs,
       );
       insertWords.run(lastInsertRowid, message.text.slice(0, limits.searchTextCharsMax));
@@ -142,19 +151,43 @@ export function createEntryRows(db: Database) {
       if (after !== undefined) return pageDown(leafId, after, limit, bytesMax);
       return pageUp(before === undefined ? leafId : (byId.get(before)?.parent_id ?? null), limit, bytesMax);
     },
-    /** What a model is given: the newest messages of the path, whole, oldest first. */
-    history(leafId: string | null): { message: Message; content: ContentBlock[] }[] {
+    /**
+     * What a model is given: the newest messages of the path, whole, oldest first. The newest summary comes first and stands for
+     * what was before the oldest message that it kept; older summaries are part of it.
+     */
+    history(leafId: string | null): HistoryEntry[] {
       if (leafId === null) return [];
       const rows: EntryRow[] = [];
+      let summary: EntryRow | undefined;
+      let firstKept: string | undefined;
       let bytes = 0;
       for (const row of pathUp.iterate(leafId, limits.contextMessagesMax)) {
+        if (row.compaction !== null) {
+          summary ??= row;
+          firstKept ??= (JSON.parse(row.compaction) as CompactionFacts).first_kept_entry_id;
+          continue;
+        }
         bytes += row.bytes;
         if (bytes > limits.contextBytesMax && rows.length > 0) break;
         rows.push(row);
+        if (row.id === firstKept) break;
       }
-      return rows.reverse().map((row) => ({ message: toMessage(row), content: contentOf(row) }));
+      return [...(summary ? [summary] : []), ...rows.reverse()].map((row) => ({
+        message: toMessage(row),
+        content: contentOf(row),
+        isBeforeSummary: summary !== undefined && row.no < summary.no,
+      }));
     },
-    lastUserId: (leafId: string | null): string | undefined => (leafId === null ? undefined : lastUser.get(leafId, limits.pathEntriesMax)),
+    /** Where a retry begins: the last message of a user, or the summary that was made right after it. */
+    retryPoint(leafId: string | null): string | undefined {
+      if (leafId === null) return undefined;
+      let summaryId: string | undefined;
+      for (const { id, role } of pathRoles.iterate(leafId, limits.pathEntriesMax)) {
+        if (role === 'user') return summaryId ?? id;
+        summaryId = role === 'compaction' ? (summaryId ?? id) : undefined;
+      }
+      return undefined;
+    },
     pathLength: (leafId: string | null): number => (leafId === null ? 0 : (pathLength.get(leafId, limits.pathEntriesMax) ?? 0)),
     isOnPath: (leafId: string | null, id: string): boolean =>
       leafId !== null && inPath.get(leafId, limits.pathEntriesMax, id) !== undefined,
@@ -193,6 +226,7 @@ function toMessage(row: EntryRow): Message {
     ...(row.tool_call_id === null ? {} : { tool_call_id: row.tool_call_id }),
     ...(row.tool_name === null ? {} : { tool_name: row.tool_name }),
     ...(row.is_error === null ? {} : { is_error: row.is_error === 1 }),
+    ...(row.compaction === null ? {} : { compaction: JSON.parse(row.compaction) as CompactionFacts }),
     ...(long ? { truncated: true, artifact_id: artifactIdOf(row.id) } : {}),
   };
 }

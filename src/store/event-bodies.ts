@@ -32,6 +32,10 @@ export function createEventBodies(entries: EntryRows, inputs: InputRows) {
           const { message, ...rest } = fact.payload;
           return message ? { ...rest, entry: true } : rest;
         }
+        case 'compaction_end': {
+          const { message, summary: _summary, ...rest } = fact.payload;
+          return message ? { ...rest, entry: true } : rest;
+        }
         case 'tool_execution_end': {
           const { result: _result, ...rest } = fact.payload;
           return rest;
@@ -56,6 +60,11 @@ export function createEventBodies(entries: EntryRows, inputs: InputRows) {
           const { entry, ...rest } = slim as unknown as EventPayload<'message_end'> & { entry?: true };
           const message = entry ? entries.find(rest.message_id) : undefined;
           return message ? { ...rest, message } : rest;
+        }
+        case 'compaction_end': {
+          const { entry, ...rest } = slim as unknown as EventPayload<'compaction_end'> & { entry?: true };
+          const message = entry ? entries.find(rest.message_id ?? '') : undefined;
+          return message ? { ...rest, summary: message.text, message } : rest;
         }
         case 'tool_execution_end': {
           const payload = slim as unknown as EventPayload<'tool_execution_end'>;

@@ -43,6 +43,9 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
   const ofRuns = db.prepare<[string, number, number, number], EventRow>(
     `${columns} WHERE run_id IN (SELECT value FROM json_each(?)) AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
   );
+  const firstOfType = db.prepare<[string, number, string], EventRow>(
+    `${columns} WHERE session_id = ? AND seq > ? AND type = ? ORDER BY seq LIMIT 1`,
+  );
   const lastOfSession = db.prepare<[string], number | null>('SELECT max(seq) FROM event WHERE session_id = ?').pluck();
   const newest = db.prepare<[], number | null>(`SELECT seq FROM sqlite_sequence WHERE name = 'event'`).pluck();
   const firstSince = db.prepare<[number], number>('SELECT seq FROM event WHERE at_ms >= ? ORDER BY seq LIMIT 1').pluck();
@@ -153,6 +156,11 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     /** A page of the events of some runs between two positions. */
     readRuns(runIds: string[], after: number, upTo: number): LogPage {
       return toPage(ofRuns.iterate(JSON.stringify(runIds), after, upTo, limits.eventPageRowsMax + 1));
+    },
+    /** The first event of a type after a position. */
+    firstOf<T extends DurableType>(sessionId: string, type: T, after: number): (DurableEvent & { type: T }) | undefined {
+      const row = firstOfType.get(sessionId, after, type);
+      return row && (fromRow(row) as DurableEvent & { type: T });
     },
     lastSeqOf: (sessionId: string): number => (sessionId === '*' ? head : (lastOfSession.get(sessionId) ?? 0)),
     /** Whole events after a position, for checking that rows are what the log folds to. */

@@ -82,6 +82,19 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
         sessions.setUsage(event.payload.session_id, { input, output, cache_read, cache_write, cost_usd }, context_left_percent);
         break;
       }
+      case 'compaction_start': {
+        const { session_id, trigger, tokens_before: tokensBefore, instruction = null } = event.payload;
+        sessions.setCompaction(session_id, { trigger, tokensBefore, instruction });
+        break;
+      }
+      case 'compaction_end': {
+        const { session_id, message } = event.payload;
+        sessions.setCompaction(session_id, null);
+        if (!message) break;
+        entries.insert(session_id, message, atMs);
+        sessions.addMessage(session_id, message.id, undefined, atMs);
+        break;
+      }
       case 'status':
         if (event.payload.run_state === 'aborting' && event.payload.run_id !== undefined) runs.abort(event.payload.run_id);
         break;

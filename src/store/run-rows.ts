@@ -20,6 +20,7 @@ interface RunRecord {
   outcome: string | null;
   error: string | null;
   usage: string | null;
+  usage_before: string | null;
   started_seq: number;
   started_ms: number;
   ended_seq: number | null;
@@ -32,14 +33,15 @@ export function createRunRows(db: Database) {
   const active = db.prepare<[string], RunRecord>('SELECT * FROM run WHERE session_id = ? AND ended_seq IS NULL');
   const allActive = db.prepare<[], RunRecord>('SELECT * FROM run WHERE ended_seq IS NULL ORDER BY started_seq');
   const last = db.prepare<[string], RunRecord>(
-    'SELECT * FROM run WHERE session_id = ? AND ended_seq IS NOT NULL ORDER BY started_seq DESC LIMIT 1',
+    'SELECT * FROM run WHERE session_id = ? AND ended_seq IS NOT NULL AND turns > 0 ORDER BY started_seq DESC LIMIT 1',
   );
   const pageBefore = db.prepare<[string, number, number], RunRecord>(
     'SELECT * FROM run WHERE session_id = ? AND started_seq < ? ORDER BY started_seq DESC LIMIT ?',
   );
   const endedSince = db.prepare<[number], { id: string }>('SELECT id FROM run WHERE ended_ms >= ?');
   const start = db.prepare(
-    'INSERT INTO run (id, session_id, boot_id, resumes, attempts, started_seq, started_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO run (id, session_id, boot_id, resumes, attempts, started_seq, started_ms, usage_before)
+     VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT usage FROM session WHERE id = ?))`,
   );
   const end = db.prepare(
     'UPDATE run SET outcome = ?, error = ?, usage = ?, ended_seq = ?, ended_ms = ? WHERE id = ? AND ended_seq IS NULL',
@@ -75,6 +77,7 @@ export function createRunRows(db: Database) {
       turn: row.turn === null ? null : (JSON.parse(row.turn) as Turn),
       message: row.message_id === null ? null : { id: row.message_id, role: row.message_role as Role },
       calls: openCalls(row.id),
+      usageBefore: parseUsage(row.usage_before),
     };
   }
 
@@ -110,7 +113,7 @@ export function createRunRows(db: Database) {
     start(payload: EventPayload<'agent_start'>, bootId: string, seq: number, atMs: number): void {
       const resumed = payload.resumes === undefined ? undefined : byId.get(payload.resumes);
       const attempts = resumed?.outcome === 'interrupted' ? resumed.attempts + 1 : 0;
-      start.run(payload.run_id, payload.session_id, bootId, payload.resumes ?? null, attempts, seq, atMs);
+      start.run(payload.run_id, payload.session_id, bootId, payload.resumes ?? null, attempts, seq, atMs, payload.session_id);
     },
     end({ run_id, outcome, error, usage }: EventPayload<'agent_end'>, seq: number, atMs: number): void {
       dropCalls.run(run_id);

@@ -1,4 +1,4 @@
-import type { SessionState } from '../core/session.js';
+import type { OpenCompaction, SessionState } from '../core/session.js';
 import type { EventPayload } from '../protocol/events.js';
 import type { Usage } from '../protocol/messages.js';
 import type { SessionListRow } from '../protocol/views.js';
@@ -25,6 +25,7 @@ interface SessionRecord {
   base_id: string | null;
   usage: string | null;
   context_left_percent: number | null;
+  compaction: string | null;
 }
 
 interface ListRecord {
@@ -82,6 +83,7 @@ export function createSessionRows(db: Database) {
   const setters = new Map(settable.map((name) => [name, db.prepare(`UPDATE session SET ${name} = ? WHERE id = ?`)]));
   const touch = db.prepare('UPDATE session SET updated_ms = max(updated_ms, ?) WHERE id = ?');
   const setPaused = db.prepare('UPDATE session SET paused = ? WHERE id = ? AND paused <> ?');
+  const setCompaction = db.prepare('UPDATE session SET compaction = ? WHERE id = ?');
   const setUsage = db.prepare('UPDATE session SET usage = ?, context_left_percent = ? WHERE id = ?');
   const countMessage = db.prepare(
     'UPDATE session SET leaf_id = ?, message_count = message_count + 1, updated_ms = max(updated_ms, ?) WHERE id = ?',
@@ -92,7 +94,7 @@ export function createSessionRows(db: Database) {
   const exists = db.prepare<[string], number>('SELECT 1 FROM session WHERE id = ? AND deleted = 0').pluck();
   const page = db.prepare<[Record<string, unknown>], ListRecord>(
     `SELECT session.id, title, cwd, model, archived, message_count, last_user_text, updated_ms, run.aborting,
-       (SELECT outcome FROM run last WHERE last.session_id = session.id AND last.ended_seq IS NOT NULL
+       (SELECT outcome FROM run last WHERE last.session_id = session.id AND last.ended_seq IS NOT NULL AND last.turns > 0
         ORDER BY last.started_seq DESC LIMIT 1) AS last_outcome,
        paused = 1 AND EXISTS (SELECT 1 FROM input WHERE input.session_id = session.id AND input.state = 'waiting') AS paused
      FROM session LEFT JOIN run ON run.session_id = session.id AND run.ended_seq IS NULL
@@ -161,6 +163,9 @@ export function createSessionRows(db: Database) {
     setPaused(id: string, paused: boolean): void {
       setPaused.run(Number(paused), id, Number(paused));
     },
+    setCompaction(id: string, compaction: OpenCompaction | null): void {
+      setCompaction.run(compaction && JSON.stringify(compaction), id);
+    },
     setUsage(id: string, usage: Usage, contextLeftPercent: number | null): void {
       setUsage.run(JSON.stringify(usage), contextLeftPercent, id);
     },
@@ -203,6 +208,7 @@ function toSettings(row: SessionRecord): SessionSettings {
     paused: row.paused === 1,
     usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage),
     contextLeftPercent: row.context_left_percent,
+    compaction: row.compaction === null ? null : (JSON.parse(row.compaction) as OpenCompaction),
   };
 }
 

@@ -70,7 +70,7 @@ function sayWholeRun(draft: Draft, number: number, fresh: Fresh): void {
   const usage = { input: 10, output: 40, cache_read: 0, cache_write: 0, cost_usd: 0 };
   sayRun(draft, fresh.id('run'), { id: fresh.id('inp'), text: messageText(2 * number), content: null }, fresh);
   sayAll(draft, beginMessage(draft.state, id));
-  sayAll(draft, endMessage(draft.state, { id, content, stopReason: 'stop', usage, model: draft.state.model }, fresh));
+  sayAll(draft, endMessage(draft.state, { id, content, stopReason: 'stop', usage, model: draft.state.model }, null, fresh));
   sayAll(draft, endTurn(draft.state, fresh));
 }
 

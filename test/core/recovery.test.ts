@@ -129,8 +129,8 @@ describe('a run that its daemon left is settled', () => {
 });
 
 describe('resuming the last run', () => {
-  function resume(play: CorePlay, action: 'retry' | 'continue' | 'abandon', lastUserEntryId: string | undefined = 'msg_user') {
-    return resumeRun(play.state, play.state.lastRun?.id ?? '', action, { lastUserEntryId }, play.fresh);
+  function resume(play: CorePlay, action: 'retry' | 'continue' | 'abandon', retryEntryId: string | undefined = 'msg_user') {
+    return resumeRun(play.state, play.state.lastRun?.id ?? '', action, { retryEntryId }, play.fresh);
   }
 
   test('retry moves the leaf to the last user message and asks the model again', () => {
@@ -170,15 +170,15 @@ describe('resuming the last run', () => {
 
   test('is for the last run only, and not while one is in progress', () => {
     const play = createEnded('interrupted');
-    expect(refusalOf(resumeRun(play.state, 'run_other', 'retry', { lastUserEntryId: 'msg' }, play.fresh))).toBe('run_not_found');
+    expect(refusalOf(resumeRun(play.state, 'run_other', 'retry', { retryEntryId: 'msg' }, play.fresh))).toBe('run_not_found');
     const left = play.state.lastRun?.id ?? '';
     play.take(resume(play, 'retry'));
-    expect(refusalOf(resumeRun(play.state, left, 'retry', { lastUserEntryId: 'msg' }, play.fresh))).toBe('run_in_progress');
+    expect(refusalOf(resumeRun(play.state, left, 'retry', { retryEntryId: 'msg' }, play.fresh))).toBe('run_in_progress');
   });
 
   test('needs a message to go on from; a complete run has nothing to continue', () => {
     const play = createEnded('interrupted');
-    expect(refusalOf(resumeRun(play.state, play.state.lastRun?.id ?? '', 'retry', { lastUserEntryId: undefined }, play.fresh))).toBe(
+    expect(refusalOf(resumeRun(play.state, play.state.lastRun?.id ?? '', 'retry', { retryEntryId: undefined }, play.fresh))).toBe(
       'run_not_found',
     );
     const complete = createPlay();

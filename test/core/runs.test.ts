@@ -297,7 +297,7 @@ describe('an abort', () => {
     const play = createRunning();
     play.take(abortRun(play.state, false, undefined));
     expect(refusalOf(beginMessage(play.state, 'msg_x'))).toBe('aborted');
-    expect(refusalOf(endMessage(play.state, { id: 'msg_x', content: [] }, play.fresh))).toBe('aborted');
+    expect(refusalOf(endMessage(play.state, { id: 'msg_x', content: [] }, null, play.fresh))).toBe('aborted');
     expect(refusalOf(skipForSteer(play.state, play.fresh))).toBe('aborted');
   });
 });

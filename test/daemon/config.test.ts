@@ -19,8 +19,12 @@ function refused(text: string): string {
 
 test('an empty object is a good config: every key has a default', () => {
   expect(defaults).toMatchObject({
-    model: 'offline/guide',
-    thinking: 'off',
+    model: undefined,
+    thinking: undefined,
+    providers: {},
+    compactAtPercent: 85,
+    modelAttempts: 8,
+    modelIdleMs: 300_000,
     steeringMode: 'one-at-a-time',
     followUpMode: 'one-at-a-time',
     whenDetached: 'wait',

@@ -28,6 +28,7 @@ function seen(...entries: Entry[]): string[] {
       ...(callId === undefined ? {} : { tool_call_id: callId, tool_name: 'echo', is_error: false }),
     } as Message,
     content,
+    isBeforeSummary: false,
   }));
   return toModelMessages(history).map(({ role, toolCallId, isError }) =>
     role === 'tool_result' ? `${toolCallId}${isError ? ' not run' : ''}` : role,

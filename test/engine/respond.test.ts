@@ -130,7 +130,6 @@ describe('a provider that fails', () => {
     ['after it began', (call) => call.begin().fail('no'), 'no'],
     ['in mid-sentence', (call) => call.say('half').fail('no'), 'no'],
     ['by throwing', (call) => call.say('half').throwError(new Error('bad bytes')), 'the provider broke'],
-    ['by falling silent for good', (call) => call.say('half').cut(), 'stopped in the middle'],
   ];
 
   test.each(ways)('fails its run and nothing else: %s', async (_when, answer, why) => {

@@ -34,6 +34,7 @@ import { createLogMonitor } from '../support/log-monitor.js';
 import { same, toKnown, toPlain } from './agree.js';
 import { ownReply, peekTool } from './own-script.js';
 import { checkRequest } from './strict-provider.js';
+import { withoutModels } from '../support/engine.js';
 
 const migrations = readMigrations(fileURLToPath(new URL('../../migrations', import.meta.url)));
 /** So many turns of the event loop are more than any sequence needs to come to rest. */
@@ -177,7 +178,13 @@ export function createWorld(seed: number) {
     };
     const engine = createEngine({
       store,
-      providers: { find: (model) => (model.startsWith('offline/') ? { stream } : undefined), list: () => [] },
+      ...withoutModels(),
+      providers: () => ({
+        facts: () => ({ contextWindow: null, maxOutput: null, price: null }),
+        names: () => ['offline'],
+        list: () => Promise.resolve({ models: [], providers: [] }),
+        find: (model) => (model.startsWith('offline/') ? { stream } : undefined),
+      }),
       tools: [createClockTool({ now }), createEchoTool({ sleep, now: () => clockMs }), createAskUserTool(), peekTool],
       runsAtOnceMax: slotsMax,
       now,

@@ -29,6 +29,8 @@ const answered = [user('hello'), assistant({ type: 'text', text: 'Hello.' })];
 function request(messages: ModelMessage[] | string, tools = allTools): ModelRequest {
   return {
     model: 'offline/guide',
+    sessionId: 'ses_x',
+    system: '',
     thinking: 'off',
     messages: typeof messages === 'string' ? [user(messages)] : messages,
     tools: tools.map((name) => ({ name, description: name, parameters: {} })),
@@ -291,7 +293,6 @@ describe('think', () => {
 describe('fail', () => {
   const failure = {
     type: 'failure',
-    code: 'provider_error',
     message: 'the offline guide was asked to fail',
     cause: 'overloaded (simulated)',
   };

@@ -116,7 +116,7 @@ describe('a page of messages', () => {
     expect(ids(entries.page({ leafId: 'x3', limit: 9 }))).toEqual(['m0', 'm1', 'x2', 'x3']);
     expect([entries.isOnPath('x3', 'm1'), entries.isOnPath('x3', 'm2'), entries.isOnPath(null, 'm1')]).toEqual([true, false, false]);
     expect(entries.pathLength('x3')).toBe(4);
-    expect(entries.lastUserId('m3')).toBe('m2');
+    expect(entries.retryPoint('m3')).toBe('m2');
     expect(berth.store.reading.tree(session, null).nodes.map(({ id, parent_id }) => `${parent_id}>${id}`)).toEqual([
       'null>m0',
       'm0>m1',

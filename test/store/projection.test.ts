@@ -64,7 +64,7 @@ const moves: Record<string, Move> = {
       })),
     ];
     const usage = pick(2) === 0 ? null : { input: pick(9), output: pick(9), cache_read: 0, cache_write: 0, cost_usd: null };
-    return endMessage(state, { id: state.run.message.id, content, usage }, fresh);
+    return endMessage(state, { id: state.run.message.id, content, usage }, pick(2) === 0 ? null : pick(100), fresh);
   },
   start: (state, _fresh, pick) => startCall(state, state.run?.calls[pick(3)]?.id ?? '', 'title'),
   finish: (state, fresh, pick) => endCalls(state, [{ id: state.run?.calls[pick(3)]?.id ?? '', result: done }], fresh),
@@ -117,7 +117,7 @@ const moves: Record<string, Move> = {
       state,
       state.lastRun?.id ?? '',
       (['retry', 'continue', 'abandon'] as const)[pick(3)] ?? 'retry',
-      { lastUserEntryId: state.leafId ?? undefined },
+      { retryEntryId: state.leafId ?? undefined },
       fresh,
     ),
   settings: (state, _fresh, pick) =>

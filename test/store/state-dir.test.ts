@@ -112,7 +112,7 @@ describe('a start is refused with a sentence and exit code 1, and nothing is tou
     newer.pragma('user_version = 4711');
     newer.close();
     const before = digest(path);
-    expect(await refusal(made.root)).toMatch(/ended with 1: berth: .*4711.*\b1\b/);
+    expect(await refusal(made.root)).toMatch(/ended with 1: berth: .*4711.*\b2\b/);
     expect(digest(path)).toBe(before);
     expect(existsSync(`${path}-wal`)).toBe(false);
   });

@@ -108,7 +108,7 @@ export function createPlay(): CorePlay {
         ...(text === undefined ? [] : [{ type: 'text' as const, text }]),
         ...calls.map((name, index) => ({ type: 'tool_call' as const, id: `call_${index + 1}`, name, arguments: {} })),
       ];
-      play.take(endMessage(state, { id: messageId, content, usage: usage ?? null }, fresh));
+      play.take(endMessage(state, { id: messageId, content, usage: usage ?? null }, null, fresh));
     },
     start(callId) {
       play.take(startCall(state, callId, callId));

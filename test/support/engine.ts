@@ -32,6 +32,17 @@ export interface EngineSetup {
   from?: string;
   attended?: EngineDeps['attended'];
   fault?: EngineDeps['fault'];
+  models?: Partial<Pick<EngineDeps, 'systemPrompt' | 'retries' | 'compactAtPercent'>>;
+}
+
+/** What an engine needs to know about models when they are not the point. Failures are tried again at once. */
+export function withoutModels(): Pick<EngineDeps, 'systemPrompt' | 'summaryInstructions' | 'retries' | 'compactAtPercent'> {
+  return {
+    systemPrompt: () => ({ text: 'You are a test.' }),
+    summaryInstructions: 'Summarise.',
+    retries: () => ({ attemptsMax: 3, minMs: 1 }),
+    compactAtPercent: () => 85,
+  };
 }
 
 /** The engine over a real store, with a scripted model and a clock that moves only when told. */
@@ -77,7 +88,9 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
   }
   const engine = createEngine({
     store,
-    providers: model,
+    ...withoutModels(),
+    ...setup.models,
+    providers: () => model,
     tools: setup.tools ?? [],
     runsAtOnceMax: setup.runsAtOnceMax ?? 8,
     now: () => clock.nowMs,

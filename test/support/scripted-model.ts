@@ -1,4 +1,4 @@
-import type { ModelDelta, ModelRequest, Providers } from '../../src/providers/port.js';
+import type { ModelDelta, ModelFacts, ModelFailure, ModelRequest, Providers } from '../../src/providers/port.js';
 import type { StopReason, Usage } from '../../src/protocol/messages.js';
 
 /** One question to the model, answered by the test as it goes along. */
@@ -11,6 +11,8 @@ export interface ModelCall {
   call(name: string, args?: unknown, id?: string): this;
   end(stopReason?: StopReason, usage?: Usage | null): void;
   fail(message: string, cause?: string): void;
+  /** A failure that may be tried again, or that says that there was too much. */
+  failWith(failure: ModelFailure): void;
   /** Breaks the contract of providers. */
   throwError(error: Error): void;
   /** The stream ends without saying so. */
@@ -26,6 +28,8 @@ export interface ScriptedModel extends Providers {
   answerWith(answer: (call: ModelCall, count: number) => void): void;
   /** Does not end its streams when it is told to stop. */
   deaf: boolean;
+  /** What there is to know about it. */
+  known: ModelFacts;
 }
 
 type Step = ModelDelta | { type: 'throw'; error: Error } | { type: 'cut' };
@@ -70,7 +74,8 @@ export function createScriptedModel(): ScriptedModel {
         return call;
       },
       end: (stopReason = 'stop', usage = null) => push({ type: 'end', stopReason, usage }),
-      fail: (message, cause) => push({ type: 'failure', code: 'provider_error', message, ...(cause === undefined ? {} : { cause }) }),
+      fail: (message, cause) => push({ type: 'failure', message, ...(cause === undefined ? {} : { cause }) }),
+      failWith: (failure) => push({ type: 'failure', ...failure }),
       throwError: (error) => push({ type: 'throw', error }),
       cut: () => push({ type: 'cut' }),
     };
@@ -85,6 +90,7 @@ export function createScriptedModel(): ScriptedModel {
   const model: ScriptedModel = {
     asked,
     deaf: false,
+    known: { contextWindow: null, maxOutput: null, price: null },
     async next() {
       while (asked.length <= seen) await new Promise<void>((resolve) => waiting.push(resolve));
       return asked[seen++]!;
@@ -116,7 +122,9 @@ export function createScriptedModel(): ScriptedModel {
             },
           }
         : undefined,
-    list: () => [{ model: 'scripted/model', title: 'scripted' }],
+    facts: () => model.known,
+    names: () => ['scripted'],
+    list: () => Promise.resolve({ models: [], providers: [] }),
   };
   return model;
 }

@@ -2,13 +2,12 @@ import { stateFor, type ServerDeps } from '../deps.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { waitUntilDrained, waitUntilSettled } from '../waiting.js';
 
-type DaemonCommands = 'list_models' | 'list_tools' | 'get_daemon' | 'drain' | 'shutdown' | 'compact_session' | 'extension_command';
+type DaemonCommands = 'list_tools' | 'get_daemon' | 'drain' | 'shutdown' | 'extension_command';
 
 export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCommands> {
   const { engine, clients, daemon, sessionDefaults } = deps;
   const { store } = engine;
   return {
-    list_models: () => reply<'list_models'>('models', { models: engine.providers.list(), default: sessionDefaults().model }),
     list_tools(payload, client) {
       const state = stateFor(deps, payload.session_id, client);
       if (!state && payload.session_id !== undefined) return sessionNotFound(payload.session_id);
@@ -41,10 +40,6 @@ export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCom
       return { later: (gone) => waitUntilDrained(engine, gone) };
     },
     shutdown: () => ({ later: () => waitUntilSettled(daemon) }),
-    compact_session(payload, client) {
-      if (!stateFor(deps, payload.session_id, client)) return sessionNotFound(payload.session_id);
-      return rejected('nothing_to_compact');
-    },
     extension_command: ({ name }) => rejected('extension_command_not_found', `there is no extension command ${JSON.stringify(name)}`),
   };
 }

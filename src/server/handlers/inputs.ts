@@ -8,7 +8,7 @@ import { refusal } from '../../protocol/errors.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import type { Client } from '../clients.js';
 import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
-import { accepted, refused, rejected, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { accepted, draining, refused, rejected, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { waitForRun } from '../waiting.js';
 import { isInTree } from '../tree.js';
 
@@ -48,7 +48,7 @@ export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' |
   function decideSubmit(state: SessionState, input: NewInput, fresh: Fresh): Decision<Submitted> {
     const earlier = store.inputs.acknowledged(input.id);
     if (!earlier && daemon.isDraining() && !state.run) {
-      return { ok: false, refusal: refusal('shutting_down', 'the daemon takes no new runs: it is about to stop') };
+      return { ok: false, refusal: draining };
     }
     if (state.deleting) {
       return { ok: false, refusal: refusal('session_not_found', `the session ${state.id} is being deleted`, { field: 'session_id' }) };

@@ -1,8 +1,7 @@
 import { clearQueue, removeQueued, resumeQueue, updateQueued } from '../../core/inputs.js';
 import { resumeRun } from '../../core/recovery.js';
-import { refusal } from '../../protocol/errors.js';
 import { stateFor, type ServerDeps } from '../deps.js';
-import { accepted, refused, refusedWith, reply, sessionNotFound, type Handlers } from '../handler.js';
+import { accepted, draining, refused, refusedWith, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { toQueue } from '../state-view.js';
 
 export function createQueueHandlers(
@@ -10,7 +9,6 @@ export function createQueueHandlers(
 ): Pick<Handlers, 'get_queue' | 'update_queued' | 'remove_queued' | 'clear_queue' | 'resume_queue' | 'resume_run'> {
   const { engine, daemon } = deps;
   const { store, commit } = engine;
-  const draining = refusal('shutting_down', 'the daemon takes no new runs: it is about to stop');
 
   /** An input is named by its id alone: the session it is in need not be. */
   function sessionOfInput(inputId: string, named: string | undefined): string | undefined {
@@ -69,8 +67,8 @@ export function createQueueHandlers(
       }
       if (daemon.isDraining()) return refused(draining);
       const outcome = commit.decide(sessionId, (state, fresh) => {
-        const lastUserEntryId = store.entries.lastUserId(state.leafId);
-        return resumeRun(state, runId, action, { lastUserEntryId }, fresh);
+        const point = { retryEntryId: store.entries.retryPoint(state.leafId) };
+        return resumeRun(state, runId, action, point, fresh);
       });
       if (!outcome.ok) return refused(outcome.refusal);
       return accepted<'resume_run'>(outcome, { command: 'resume_run', session_id: sessionId, run_id: outcome.reply.runId });

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { changeSettings, createSession, deleteSession, setLeaf, type SettingsChange } from '../../core/settings.js';
 import type { Decision } from '../../core/decision.js';
+import type { SessionState } from '../../core/session.js';
 import { limits } from '../../protocol/limits.js';
 import type { Client } from '../clients.js';
 import { stateFor, type ServerDeps } from '../deps.js';
@@ -39,22 +40,26 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
   function change(named: string | undefined, client: Client, what: SettingsChange, answer: (sessionId: string) => object): Answer {
     const state = stateFor(deps, named, client);
     if (!state) return sessionNotFound(named);
-    const outcome = commit.decide(state.id, (now) => changeSettings(now, what));
+    const outcome = commit.decide(state.id, (now) => changeSettings(now, what, contextLeftWith(now, what.model)));
     return outcome.ok ? { ok: true, type: 'accepted', payload: answer(state.id), seq: outcome.seq } : refused(outcome.refusal);
   }
 
+  /** What is left of the context window of another model, as far as windows are known. */
+  function contextLeftWith({ model, contextLeftPercent }: SessionState, next = model): number | null {
+    const { contextWindow: before } = engine.providers().facts(model);
+    const { contextWindow: after } = engine.providers().facts(next);
+    if (before === after || contextLeftPercent === null) return contextLeftPercent;
+    if (before === null || after === null) return null;
+    return Math.max(0, Math.floor(100 - ((100 - contextLeftPercent) * before) / after));
+  }
+
   function unknownProvider(model: string | undefined): Answer | undefined {
-    if (model === undefined || engine.providers.find(model)) return undefined;
-    return refusedWith(
-      'invalid_payload',
-      `model: there is no provider ${model.split('/')[0] ?? ''}; there are ${engine.providers
-        .list()
-        .map(({ model: known }) => known)
-        .join(', ')}`,
-      {
-        field: 'model',
-      },
-    );
+    const providers = engine.providers();
+    if (model === undefined || providers.find(model)) return undefined;
+    const known = providers.names().join(', ');
+    return refusedWith('invalid_payload', `model: there is no provider ${model.split('/')[0] ?? ''}; there are ${known}`, {
+      field: 'model',
+    });
   }
 
   return {
@@ -65,12 +70,11 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
       const wrong = unknownProvider(payload.model);
       if (wrong) return wrong;
       const id = newId('ses');
-      const defaults = sessionDefaults();
+      const defaults = sessionDefaults(payload.model);
       const fields = {
         ...defaults,
         title: payload.title ?? '',
         cwd: payload.cwd ?? defaults.cwd,
-        model: payload.model ?? defaults.model,
       };
       const outcome = commit.create(id, () => activated(createSession(id, fields), client, id));
       if (!outcome.ok) return refused(outcome.refusal);

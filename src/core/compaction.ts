@@ -1,0 +1,97 @@
+import type { RunError } from '../protocol/events.js';
+import type { CompactionTrigger, Usage } from '../protocol/messages.js';
+import { accept, createDraft, reject, type Decision, type Draft, type Fresh } from './decision.js';
+import type { SessionState } from './session.js';
+import { toMessage } from './turns.js';
+import { sayUsage } from './usage.js';
+
+export interface WantedCompaction {
+  trigger: CompactionTrigger;
+  tokensBefore: number;
+  instruction: string | null;
+}
+
+/**
+ * Asks for a summary of old history. In an idle session this is a run without a turn: it can be aborted, and what is sent
+ * meanwhile joins it. A run in progress gets to it at its next boundary. One that is under way already is joined.
+ */
+export function askCompaction(state: SessionState, wanted: WantedCompaction, fresh: Fresh): Decision {
+  if (state.run?.aborting) return reject('aborted');
+  if (state.compaction) return accept([], undefined);
+  const draft = createDraft(state);
+  if (!state.run) draft.say({ type: 'agent_start', payload: { session_id: state.id, run_id: fresh.id('run') } });
+  sayStart(draft, wanted);
+  return accept(draft.facts, undefined);
+}
+
+/** The run itself finds that there is no room left. What its response had said so far is not the answer. */
+export function needCompaction(state: SessionState, wanted: WantedCompaction): Decision {
+  if (!state.run || state.run.aborting) return reject('aborted');
+  const draft = createDraft(state);
+  if (state.run.message) {
+    const { id: message_id, role } = state.run.message;
+    draft.say({
+      type: 'message_end',
+      payload: { ...at(draft), turn_id: state.run.turn?.id ?? '', message_id, role, discarded: true, reason: 'retried' },
+    });
+  }
+  if (!state.compaction) sayStart(draft, wanted);
+  return accept(draft.facts, undefined);
+}
+
+function at({ state }: Draft): { session_id: string; run_id: string } {
+  return { session_id: state.id, run_id: state.run?.id ?? '' };
+}
+
+function sayStart(draft: Draft, { trigger, tokensBefore, instruction }: WantedCompaction): void {
+  draft.say({
+    type: 'compaction_start',
+    payload: { ...at(draft), trigger, tokens_before: tokensBefore, ...(instruction === null ? {} : { instruction }) },
+  });
+}
+
+export interface Summary {
+  text: string;
+  firstKeptEntryId: string;
+  tokensAfter: number;
+  contextLeftPercent: number | null;
+  model: string;
+  usage: Usage | null;
+}
+
+/** The summary becomes an entry: from here on it stands for what came before it. */
+export function endCompaction(state: SessionState, summary: Summary, fresh: Fresh): Decision {
+  const { compaction } = state;
+  if (!compaction || !state.run || state.run.aborting) return reject('aborted');
+  const draft = createDraft(state);
+  const facts = {
+    trigger: compaction.trigger,
+    first_kept_entry_id: summary.firstKeptEntryId,
+    tokens_before: compaction.tokensBefore,
+    tokens_after: summary.tokensAfter,
+  };
+  const messageId = fresh.id('msg');
+  const content = [{ type: 'text' as const, text: summary.text }];
+  const said = toMessage(state, { id: messageId, role: 'compaction', content, usage: summary.usage, model: summary.model }, fresh);
+  draft.say({
+    type: 'compaction_end',
+    payload: { ...at(draft), ...facts, message_id: messageId, summary: summary.text, message: { ...said, compaction: facts } },
+  });
+  sayUsage(draft, summary.usage, summary.contextLeftPercent);
+  return accept(draft.facts, undefined);
+}
+
+/** Nothing came of it; the history is as it was. */
+export function failCompaction(state: SessionState, error: RunError): Decision {
+  if (!state.compaction) return reject('aborted');
+  const draft = createDraft(state);
+  sayCompactionFailed(draft, error);
+  return accept(draft.facts, undefined);
+}
+
+export function sayCompactionFailed(draft: Draft, error: RunError): void {
+  const { compaction } = draft.state;
+  if (!compaction) return;
+  const { trigger, tokensBefore } = compaction;
+  draft.say({ type: 'compaction_end', payload: { ...at(draft), trigger, tokens_before: tokensBefore, error } });
+}

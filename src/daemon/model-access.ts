@@ -1,0 +1,47 @@
+import { isAbsolute, join } from 'node:path';
+import { createAuthReader } from '../client/auth-file.js';
+import { createProviders, type ConfiguredProviders } from '../providers/providers.js';
+import type { ThinkingLevel } from '../providers/port.js';
+import { runKeyCommand } from './key-command.js';
+import type { Config } from './config.js';
+
+const offlineWordsPerSecond = 100;
+
+interface Deps {
+  configDir: string;
+  env: Record<string, string | undefined>;
+}
+
+export interface ModelAccess {
+  providers: ConfiguredProviders;
+  /** The model of a session that names none. */
+  defaultModel(): string;
+  /** How much that model is to think when nobody says. */
+  defaultThinking(model: string): ThinkingLevel;
+  systemPromptPath: string | undefined;
+}
+
+/** Makes what a config says about models; made anew when the config is read again. */
+export function createModelAccess(config: Config, { configDir, env }: Deps): ModelAccess {
+  const auth = createAuthReader(configDir);
+  const speed = env.BERTH_OFFLINE_WPS;
+  const providers = createProviders(
+    {
+      providers: config.providers,
+      offlineWordsPerSecond: speed === undefined || speed === '' ? offlineWordsPerSecond : Number(speed),
+      modelIdleMs: config.modelIdleMs,
+    },
+    { env, keptKey: (provider) => auth.read().keyOf(provider), runCommand: (argv) => runKeyCommand(argv, env) },
+  );
+  const { systemPromptPath: path } = config;
+  return {
+    providers,
+    defaultModel: () => config.model ?? providers.defaultModel(),
+    defaultThinking(model) {
+      const api = providers.apiOf(model);
+      // Models behind other servers may not know how to think, and refuse to be told.
+      return config.thinking ?? (api === 'anthropic' || api === 'openai-responses' ? 'medium' : 'off');
+    },
+    systemPromptPath: path === undefined || isAbsolute(path) ? path : join(configDir, path),
+  };
+}

@@ -1,0 +1,203 @@
+import type { ModelFailure } from './port.js';
+import { AnswerTooLong } from './watched-fetch.js';
+
+/** Who failed, for people: what they are told names the provider, the model and the key that was used. */
+export interface Asked {
+  provider: string;
+  model: string;
+  /** Where the key came from; null when none was sent. */
+  keySource: string | null;
+  /** What must never be repeated: the key and the values of headers. */
+  secrets: readonly string[];
+}
+
+/** What an error of either SDK says of itself. In-stream errors have no status. */
+interface ApiError {
+  status: number | undefined;
+  headers: Headers | undefined;
+  type: string;
+  code: string;
+  text: string;
+}
+
+const overflowWords =
+  /context[ _](length|window|size)|maximum (context|prompt)|exceed_context|context (the )?overflows|(prompt|input) is too long|too many (input )?tokens|exceed context limit|n_keep.*n_ctx|token (count|limit).*exceed|exceed.*token limit|reduce the length|request too large/i;
+const quotaWords =
+  /insufficient_quota|billing_hard_limit|billing_error|billing_not_active|account_deactivated|spend_limit_reached|organization_on_hold|api usage limits|credit balance|exceeded your current quota|insufficient (funds|credits?|balance)|out of credits|payment required/i;
+const passingTypes = /overloaded|rate_limit|api_error|server_error|timeout|unavailable|internal/i;
+const certificateCodes = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_)/;
+
+const networkWords: Record<string, string> = {
+  ECONNREFUSED: 'nothing answers at its address',
+  ENOTFOUND: 'its host name is not known',
+  EAI_AGAIN: 'its host name cannot be looked up now',
+  ECONNRESET: 'the connection was reset',
+  EPIPE: 'the connection was closed',
+  ETIMEDOUT: 'the connection timed out',
+  EHOSTUNREACH: 'its host cannot be reached',
+  ENETUNREACH: 'there is no network',
+  UND_ERR_SOCKET: 'the connection was closed',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  UND_ERR_HEADERS_TIMEOUT: 'it did not begin to answer in time',
+  UND_ERR_BODY_TIMEOUT: 'it went silent in the middle of its answer',
+};
+
+/** A failure of a request, with nothing secret in it. */
+export function toFailure(error: unknown, asked: Asked): ModelFailure {
+  const failure = isApiError(error) ? fromApi(readApiError(error), asked) : fromTransport(error, asked);
+  return {
+    ...failure,
+    message: scrub(failure.message, asked.secrets),
+    ...(failure.cause === undefined ? {} : { cause: scrub(failure.cause, asked.secrets) }),
+  };
+}
+
+/** Cut in the middle: what came is not the answer. */
+export function cutFailure({ provider }: Asked): ModelFailure {
+  return { message: `${provider} stopped in the middle of its answer`, retry: {} };
+}
+
+export function stalledFailure({ provider }: Asked, idleMs: number): ModelFailure {
+  return { message: `${provider} has sent nothing for ${Math.round(idleMs / 1000)} s`, retry: {} };
+}
+
+/** An error that a provider tells in its stream, after the answer began. */
+export function inStreamFailure(type: string, text: string, asked: Asked): ModelFailure {
+  const failure = fromApi({ status: undefined, headers: undefined, type, code: type, text }, asked);
+  return { ...failure, message: scrub(failure.message, asked.secrets) };
+}
+
+function fromApi(error: ApiError, asked: Asked): ModelFailure {
+  const { provider, model } = asked;
+  const { status, text } = error;
+  const said = `${text}${status === undefined ? '' : ` (HTTP ${status})`}`;
+  const words = `${error.type} ${error.code} ${text}`;
+  if (quotaWords.test(words) || status === 402) return { message: quotaMessage(asked), cause: said };
+  if (status === 401 || status === 403 || error.type === 'authentication_error') return { message: keyMessage(asked, status), cause: said };
+  // A request that is too large for a whole minute's allowance is too large whenever it is sent.
+  if (overflowWords.test(words) && (status !== 429 || /request too large/i.test(words))) {
+    return { message: `the conversation is too long for ${provider}/${model}`, cause: said, overflow: true };
+  }
+  if (status === 413) return { message: `the request is too large for ${provider}`, cause: said, overflow: true };
+  if (status === 404) {
+    return { message: `${provider} does not know ${model}, or its base_url is wrong; berth models lists what it has`, cause: said };
+  }
+  if (status !== undefined && status >= 300 && status < 400) {
+    const to = error.headers?.get('location') ?? 'elsewhere';
+    return { message: `${provider} redirects to ${to}; keys are not sent there: if that is right, make it the base_url`, cause: said };
+  }
+  if (isPassing(error)) {
+    const afterMs = readRetryAfter(error.headers);
+    return { message: passingMessage(asked, error), cause: said, retry: afterMs === undefined ? {} : { afterMs } };
+  }
+  return { message: `${provider} refused the request`, cause: said };
+}
+
+function isPassing({ status, headers, type }: ApiError): boolean {
+  const told = headers?.get('x-should-retry');
+  if (told === 'true' || told === 'false') return told === 'true';
+  if (status === undefined) return passingTypes.test(type);
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+function passingMessage({ provider }: Asked, { status, type }: ApiError): string {
+  if (status === 429 || type.includes('rate_limit')) return `${provider} limits how much may be asked at a time`;
+  if (status === 529 || status === 503 || type.includes('overloaded')) return `${provider} is overloaded`;
+  return `${provider} had an error of its own`;
+}
+
+function keyMessage({ provider, keySource }: Asked, status: number | undefined): string {
+  if (keySource === null) return `${provider} wants a key; add one with berth auth set ${provider}`;
+  const verdict = status === 403 ? 'does not let the key' : 'did not accept the key';
+  return `${provider} ${verdict} from ${keySource}${status === 403 ? ' do this' : ''}; set another with berth auth set ${provider}`;
+}
+
+function quotaMessage({ provider, keySource }: Asked): string {
+  const key = keySource === null ? '' : ` of the key from ${keySource}`;
+  return `the account${key} at ${provider} has no credit or quota left; add some there, or choose another model`;
+}
+
+function fromTransport(error: unknown, { provider }: Asked): ModelFailure {
+  if (error instanceof AnswerTooLong) return { message: `${provider} sent an answer that does not end: ${error.message}` };
+  if (error instanceof SyntaxError) return { message: `${provider} sent something that is not JSON`, retry: {} };
+  const code = codeOf(error);
+  const known = networkWords[code];
+  if (known !== undefined) return { message: `${provider}: ${known}`, cause: code, retry: {} };
+  const cause = deepestMessage(error);
+  if (certificateCodes.test(code)) return { message: `${provider} has a certificate that is not trusted`, cause: `${code}: ${cause}` };
+  if (isConnectionTrouble(error)) return { message: `${provider}: the connection failed`, cause, retry: {} };
+  return { message: `${provider} could not be asked`, cause };
+}
+
+function isApiError(error: unknown): error is Error & { status?: unknown; error?: unknown; headers?: unknown; code?: unknown } {
+  if (!(error instanceof Error) || !('status' in error)) return false;
+  return typeof error.status === 'number' || ('error' in error && typeof error.error === 'object' && error.error !== null);
+}
+
+/** Connection errors of the SDKs, which have a place for a status and none in it, and what `fetch` throws when a body breaks off. */
+function isConnectionTrouble(error: unknown): boolean {
+  return error instanceof Error && ('status' in error || error instanceof TypeError || error.name === 'AbortError');
+}
+
+function readApiError(error: Error & { status?: unknown; error?: unknown; headers?: unknown; code?: unknown }): ApiError {
+  const outer = asRecord(error.error);
+  // Anthropic wraps its error once more; the SDK for OpenAI has unwrapped it.
+  const inner = asRecord(outer.error);
+  const body = typeof inner.message === 'string' || typeof inner.type === 'string' ? inner : outer;
+  return {
+    status: typeof error.status === 'number' ? error.status : undefined,
+    headers: error.headers instanceof Headers ? error.headers : undefined,
+    type: asText(body.type),
+    code: asText(body.code),
+    text: asText(body.message) || error.message,
+  };
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
+}
+
+const causesMax = 8;
+
+function* causesOf(error: unknown): Generator<Error> {
+  let at: unknown = error;
+  for (let depth = 0; depth < causesMax && at instanceof Error; depth++) {
+    yield at;
+    // Several addresses were tried: the first error stands for all.
+    at = at instanceof AggregateError && at.errors.length > 0 ? (at.errors[0] as unknown) : at.cause;
+  }
+}
+
+function codeOf(error: unknown): string {
+  for (const { code } of causesOf(error) as Iterable<Error & { code?: unknown }>) if (typeof code === 'string' && code !== '') return code;
+  return '';
+}
+
+function deepestMessage(error: unknown): string {
+  let message = String(error);
+  for (const cause of causesOf(error)) if (cause.message !== '') message = cause.message;
+  return message;
+}
+
+function readRetryAfter(headers: Headers | undefined): number | undefined {
+  const ms = Number(headers?.get('retry-after-ms') ?? NaN);
+  if (ms >= 0) return ms;
+  const after = headers?.get('retry-after') ?? '';
+  if (after === '') return undefined;
+  const seconds = Number(after);
+  const waitMs = Number.isNaN(seconds) ? Date.parse(after) - Date.now() : seconds * 1000;
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
+}
+
+const secretCharsMin = 6;
+
+/** Servers repeat what they were sent, also keys. */
+function scrub(text: string, secrets: readonly string[]): string {
+  let clean = text;
+  for (const secret of secrets) if (secret.length >= secretCharsMin) clean = clean.replaceAll(secret, '[key]');
+  return clean.replace(/\b(sk|pk|rk)-[A-Za-z0-9_*-]{8,}/g, '[key]');
+}

@@ -1,0 +1,184 @@
+import type * as Responses from 'openai/resources/responses/responses';
+import type { StopReason, Usage } from '../protocol/messages.js';
+import { inStreamFailure, type Asked } from './failures.js';
+import { nothingFromTheEnvironment, reasoningEffort } from './openai-models.js';
+import type { ModelDelta, ModelRequest, Provider } from './port.js';
+import { modelIdOf, type KnownModel, type ProviderSettings } from './settings.js';
+import { streamResponse, type Dialect } from './streamed.js';
+import { textOfParts, toTurns, type Part, type SaidBlock, type WireTurn } from './turns.js';
+
+type Event = Responses.ResponseStreamEvent;
+type Item = Responses.ResponseInputItem;
+type Body = Responses.ResponseCreateParamsStreaming;
+
+/** The least that the API takes as a bound of the answer. */
+const outputTokensMin = 16;
+
+/** Speaks the Responses API. Nothing is stored at the provider: reasoning comes encrypted, and goes back with the history. */
+export function createResponsesProvider(settings: ProviderSettings, known: (model: string) => KnownModel): Provider {
+  return {
+    stream(request, signal) {
+      const dialect: Dialect<Event> = {
+        async open({ lean }, options, stop) {
+          const { OpenAI } = await import('openai');
+          const client = new OpenAI({ ...options, ...nothingFromTheEnvironment });
+          const body = toBody(request, known(request.model), settings);
+          return client.responses.create(lean ? toLean(body) : body, { signal: stop });
+        },
+        reader: createReader,
+      };
+      return streamResponse(dialect, settings, request, signal);
+    },
+  };
+}
+
+/** The same request for a model that does not take back what it thought, or does not think. */
+function toLean({ reasoning: _reasoning, include: _include, text: _text, ...body }: Body): Body {
+  const input = Array.isArray(body.input) ? body.input.filter((item) => item.type !== 'reasoning') : [];
+  return { ...body, input };
+}
+
+function toBody(request: ModelRequest, model: KnownModel, { verbosity }: Pick<ProviderSettings, 'verbosity'>): Body {
+  const effort = reasoningEffort(model.id, request.thinking);
+  const maxOutput = request.maxOutput ?? model.maxOutput;
+  return {
+    model: modelIdOf(request.model),
+    stream: true,
+    store: false,
+    instructions: request.system,
+    input: toTurns(request, model).flatMap(toItems),
+    prompt_cache_key: request.sessionId,
+    ...(maxOutput === null ? {} : { max_output_tokens: Math.max(outputTokensMin, maxOutput) }),
+    ...(effort === undefined ? {} : { reasoning: { effort, summary: 'auto' as const }, include: ['reasoning.encrypted_content' as const] }),
+    ...(verbosity === undefined ? {} : { text: { verbosity } }),
+    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toTool), parallel_tool_calls: true }),
+  };
+}
+
+function toTool({ name, description, parameters }: ModelRequest['tools'][number]): Responses.FunctionTool {
+  return { type: 'function', name, description, parameters, strict: false };
+}
+
+function toItems(turn: WireTurn): Item[] {
+  if (turn.role === 'assistant') return turn.blocks.flatMap((block, index) => toSaidItems(block, turn.blocks.slice(index + 1)));
+  const outputs = turn.answers.map(({ id, parts }): Item => {
+    const output = parts.some((part) => part.type === 'image') ? parts.map(toInputPart) : textOfParts(parts);
+    return { type: 'function_call_output', call_id: id, output };
+  });
+  return turn.parts.length === 0 ? outputs : [...outputs, { type: 'message', role: 'user', content: turn.parts.map(toInputPart) }];
+}
+
+function toInputPart(part: Part): Responses.ResponseInputText | Responses.ResponseInputImage {
+  if (part.type === 'text') return { type: 'input_text', text: part.text };
+  return { type: 'input_image', detail: 'auto', image_url: `data:${part.mimeType};base64,${part.data}` };
+}
+
+function toSaidItems(block: SaidBlock, rest: SaidBlock[]): Item[] {
+  switch (block.type) {
+    case 'text':
+      return [{ type: 'message', role: 'assistant', content: block.text, ...(block.phase === undefined ? {} : { phase: block.phase }) }];
+    case 'call':
+      return [{ type: 'function_call', call_id: block.id, name: block.name, arguments: JSON.stringify(block.args) }];
+    case 'thinking':
+      // Reasoning that led to nothing, because the answer was cut, is refused.
+      return rest.some(({ type }) => type !== 'thinking') ? [JSON.parse(block.signature) as Responses.ResponseReasoningItem] : [];
+  }
+}
+
+/** Places within a response: parts of one item stand behind one another. */
+const partsPerItemMax = 1_000;
+
+function createReader(asked: Asked): ReturnType<Dialect<Event>['reader']> {
+  /** Argument texts that came as fragments; some servers send them only whole. */
+  const argued = new Set<number>();
+
+  function placeOf({ output_index, content_index = 0 }: { output_index: number; content_index?: number }): number {
+    return output_index * partsPerItemMax + content_index;
+  }
+
+  function argumentsOf(outputIndex: number, json: string): ModelDelta[] {
+    if (argued.has(outputIndex) || json === '') return [];
+    argued.add(outputIndex);
+    return [{ type: 'tool_arguments', block: placeOf({ output_index: outputIndex }), json }];
+  }
+
+  function itemDone(item: Responses.ResponseOutputItem, output_index: number): ModelDelta[] {
+    if (item.type === 'function_call') return argumentsOf(output_index, item.arguments);
+    if (item.type === 'message' && item.phase) {
+      return item.content.map((_, content_index) => ({
+        type: 'text',
+        block: placeOf({ output_index, content_index }),
+        text: '',
+        ...(item.phase ? { phase: item.phase } : {}),
+      }));
+    }
+    if (item.type !== 'reasoning' || !item.encrypted_content) return [];
+    const { id, summary, encrypted_content } = item;
+    const signature = JSON.stringify({ type: 'reasoning', id, summary, encrypted_content } satisfies Responses.ResponseReasoningItem);
+    return [{ type: 'thinking', block: placeOf({ output_index }), text: '', signature }];
+  }
+
+  return {
+    read(event) {
+      switch (event.type) {
+        case 'response.created':
+          return [{ type: 'begin' }];
+        case 'response.output_item.added':
+          if (event.item.type !== 'function_call') return [];
+          return [{ type: 'tool_call', block: placeOf(event), id: event.item.call_id, name: event.item.name }];
+        case 'response.output_text.delta':
+        case 'response.refusal.delta':
+          return [{ type: 'text', block: placeOf(event), text: event.delta }];
+        case 'response.reasoning_summary_part.added':
+          return event.summary_index === 0
+            ? []
+            : [{ type: 'thinking', block: placeOf({ output_index: event.output_index }), text: '\n\n' }];
+        case 'response.reasoning_summary_text.delta':
+        case 'response.reasoning_text.delta':
+          return [{ type: 'thinking', block: placeOf({ output_index: event.output_index }), text: event.delta }];
+        case 'response.function_call_arguments.delta':
+          argued.add(event.output_index);
+          return [{ type: 'tool_arguments', block: placeOf(event), json: event.delta }];
+        case 'response.function_call_arguments.done':
+          return argumentsOf(event.output_index, event.arguments);
+        case 'response.output_item.done':
+          return itemDone(event.item, event.output_index);
+        case 'response.completed':
+          return [{ type: 'end', stopReason: 'stop', usage: toUsage(event.response.usage) }];
+        case 'response.incomplete':
+          return [toIncomplete(event.response, asked)];
+        case 'response.failed': {
+          const { code = '', message = 'no reason was given' } = event.response.error ?? {};
+          return [{ type: 'failure', ...inStreamFailure(code, message, asked) }];
+        }
+        case 'error':
+          return [{ type: 'failure', ...inStreamFailure(event.code ?? 'server_error', event.message, asked) }];
+        default:
+          return [];
+      }
+    },
+    ended: () => undefined,
+  };
+}
+
+function toIncomplete({ incomplete_details, usage }: Responses.Response, { provider }: Asked): ModelDelta {
+  const reason = incomplete_details?.reason;
+  if (reason === 'content_filter') return { type: 'failure', message: `${provider} stopped the answer because of its content filter` };
+  const stopReason: StopReason = 'length';
+  return { type: 'end', stopReason, usage: toUsage(usage) };
+}
+
+function toUsage(usage: Responses.ResponseUsage | undefined | null): Usage | null {
+  if (!usage) return null;
+  // Compatible servers leave the details out, whatever the type says.
+  const details = usage.input_tokens_details as Partial<Responses.ResponseUsage.InputTokensDetails> | undefined;
+  const cacheRead = details?.cached_tokens ?? 0;
+  const cacheWrite = details?.cache_write_tokens ?? 0;
+  return {
+    input: Math.max(0, usage.input_tokens - cacheRead - cacheWrite),
+    output: usage.output_tokens,
+    cache_read: cacheRead,
+    cache_write: cacheWrite,
+    cost_usd: null,
+  };
+}

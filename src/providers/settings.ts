@@ -1,0 +1,70 @@
+import type { ModelFacts, Price } from './port.js';
+
+export const apis = ['anthropic', 'openai-responses', 'openai-chat'] as const;
+export type Api = (typeof apis)[number];
+
+/** A model as the built-in table or the config describes it. */
+export interface ModelEntry {
+  id: string;
+  title?: string;
+  contextWindow?: number;
+  maxOutput?: number;
+  price?: Price;
+  /** False for models that refuse images: they are told that there was one. */
+  images?: boolean;
+}
+
+/** A provider as `config.json` has it. What is absent comes from the built-in provider of the same name. */
+export interface ProviderConfig {
+  api?: Api;
+  baseUrl?: string;
+  apiKey?: string;
+  apiKeyEnv?: string;
+  apiKeyCommand?: string[];
+  headers: Record<string, string>;
+  verbosity?: Verbosity;
+  models: ModelEntry[];
+}
+
+export type Verbosity = 'low' | 'medium' | 'high';
+
+/** A key, and where it came from in words that people can act on. Local servers need none. */
+export interface FoundKey {
+  key: string | null;
+  source: string;
+  /** It was looked up earlier: a fresh look may find another. */
+  remembered: boolean;
+}
+
+/** How to reach one provider. */
+export interface ProviderSettings {
+  name: string;
+  api: Api;
+  baseUrl: string;
+  /** May hold secrets. */
+  headers: Record<string, string>;
+  verbosity?: Verbosity;
+  /** Looked up for each request; a problem says what to do. */
+  findKey(): Promise<FoundKey | { problem: string }>;
+  /** The provider did not take the key: it is not to be remembered. */
+  forgetKey(): void;
+  /** A stream in which nothing comes for so long has stalled. */
+  idleMs: number;
+}
+
+/** What an adapter needs to know of the model that is asked. */
+export interface KnownModel extends Omit<ModelFacts, 'price'> {
+  /** Its name without the provider's. */
+  id: string;
+  images: boolean;
+}
+
+export function modelIdOf(model: string): string {
+  return model.slice(model.indexOf('/') + 1);
+}
+
+const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+
+export function isSupportedImage(mimeType: string): boolean {
+  return imageTypes.has(mimeType.toLowerCase());
+}

@@ -1,0 +1,121 @@
+import { isSupportedImage, type KnownModel } from './settings.js';
+import { textOf } from '../protocol/content.js';
+import type { ContentBlock } from '../protocol/messages.js';
+import type { ModelMessage, ModelRequest, Phase } from './port.js';
+
+export type Part = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
+export type SaidBlock =
+  | { type: 'text'; text: string; phase?: Phase }
+  | { type: 'thinking'; text: string; signature: string; redacted: boolean }
+  | { type: 'call'; id: string; name: string; args: Record<string, unknown> };
+
+export interface ToolAnswer {
+  id: string;
+  parts: Part[];
+  isError: boolean;
+}
+
+/** The history in the shape that all three APIs can be told: sides take turns, and what answers calls comes before other words. */
+export type WireTurn = { role: 'assistant'; blocks: SaidBlock[] } | { role: 'user'; answers: ToolAnswer[]; parts: Part[] };
+
+const idPattern = /^[a-zA-Z0-9_-]{1,64}$/;
+const nameCharsMax = 64;
+
+/**
+ * Makes turns of a history that any models may have said: thinking is kept only where the model that is asked thought it and signed
+ * it, ids are made unique and of plain letters, names are cut to what an API accepts, empty texts are left out. The same history
+ * always gives the same turns, so that what a provider keeps of a prompt stays good.
+ */
+export function toTurns({ messages, model }: ModelRequest, { images }: Pick<KnownModel, 'images'>): WireTurn[] {
+  const turns: WireTurn[] = [];
+  const ids = createIds();
+
+  function userTurn(): WireTurn & { role: 'user' } {
+    const last = turns.at(-1);
+    if (last?.role === 'user') return last;
+    const turn: WireTurn & { role: 'user' } = { role: 'user', answers: [], parts: [] };
+    turns.push(turn);
+    return turn;
+  }
+
+  for (const message of messages) {
+    if (message.role === 'assistant') {
+      const blocks = message.content.flatMap((block) => toSaid(block, message.model === model, ids.give));
+      if (blocks.length > 0) turns.push({ role: 'assistant', blocks });
+    } else if (message.role === 'tool_result') {
+      userTurn().answers.push(toAnswer(message, ids.find(message.toolCallId ?? ''), images));
+    } else {
+      userTurn().parts.push(...toParts(message.content, images));
+    }
+  }
+  return turns.filter((turn) => turn.role === 'assistant' || turn.answers.length + turn.parts.length > 0);
+}
+
+function toSaid(block: ContentBlock, own: boolean, giveId: (id: string) => string): SaidBlock[] {
+  switch (block.type) {
+    case 'text':
+      return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text, ...(isPhase(block.phase) ? { phase: block.phase } : {}) }];
+    case 'thinking': {
+      const signature = block.thinking_signature ?? '';
+      if (!own || signature === '') return [];
+      return [{ type: 'thinking', text: block.thinking, signature, redacted: block.redacted === true }];
+    }
+    case 'tool_call':
+      return [{ type: 'call', id: giveId(block.id), name: plainName(block.name), args: block.arguments }];
+    case 'image':
+      return [];
+  }
+}
+
+function isPhase(value: unknown): value is Phase {
+  return value === 'commentary' || value === 'final_answer';
+}
+
+function toAnswer({ content, isError }: ModelMessage, id: string, images: boolean): ToolAnswer {
+  const parts = toParts(content, images);
+  return { id, parts: parts.length > 0 ? parts : [{ type: 'text', text: '(no output)' }], isError: isError ?? false };
+}
+
+function toParts(content: readonly ContentBlock[], images: boolean): Part[] {
+  return content.flatMap((block): Part[] => {
+    if (block.type === 'text') return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text }];
+    if (block.type !== 'image') return [];
+    if (images && isSupportedImage(block.mime_type) && block.data !== '') {
+      return [{ type: 'image', data: block.data, mimeType: block.mime_type.toLowerCase() }];
+    }
+    return [{ type: 'text', text: `[an image of type ${block.mime_type} was here; it cannot be shown to this model]` }];
+  });
+}
+
+export function plainName(name: string): string {
+  const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, nameCharsMax);
+  return plain === '' ? 'unnamed' : plain;
+}
+
+/** Ids of calls, each unique in the request. A result finds the id that its call, the newest of that name, was given. */
+function createIds(): { give(id: string): string; find(id: string): string } {
+  const given = new Map<string, string>();
+  const taken = new Set<string>();
+  let count = 0;
+
+  function unused(): string {
+    do count += 1;
+    while (taken.has(`call_b${count}`));
+    return `call_b${count}`;
+  }
+
+  return {
+    give(id) {
+      const wire = idPattern.test(id) && !taken.has(id) ? id : unused();
+      taken.add(wire);
+      given.set(id, wire);
+      return wire;
+    },
+    find: (id) => given.get(id) ?? id,
+  };
+}
+
+/** The words of parts, for APIs that take nothing else at a place. */
+export function textOfParts(parts: readonly Part[]): string {
+  return textOf(parts.filter((part) => part.type === 'text'));
+}

@@ -1,0 +1,24 @@
+import { askCompaction } from '../../core/compaction.js';
+import { stateFor, type ServerDeps } from '../deps.js';
+import { draining, refused, rejected, sessionNotFound, type Handlers } from '../handler.js';
+import { waitForCompaction, waitForModels } from '../waiting.js';
+
+export function createModelHandlers(deps: ServerDeps): Pick<Handlers, 'list_models' | 'compact_session'> {
+  const { engine, sessionDefaults, daemon } = deps;
+  return {
+    list_models: () => ({ later: () => waitForModels(engine, () => sessionDefaults().model) }),
+    compact_session({ session_id, instruction }, client) {
+      const state = stateFor(deps, session_id, client);
+      if (!state) return sessionNotFound(session_id);
+      if (!state.run && daemon.isDraining()) return refused(draining);
+      const planned = engine.compactions.plan(state);
+      if (!planned && !state.compaction) return rejected('nothing_to_compact', 'there is nothing before the last message to summarise');
+      const wish = instruction?.trim() ?? '';
+      const wanted = { trigger: 'manual' as const, tokensBefore: planned?.tokensBefore ?? 0, instruction: wish === '' ? null : wish };
+      const after = engine.store.log.head();
+      const outcome = engine.commit.decide(state.id, (now, fresh) => askCompaction(now, wanted, fresh));
+      if (!outcome.ok) return refused(outcome.refusal);
+      return { later: (gone) => waitForCompaction(engine, state.id, after, gone) };
+    },
+  };
+}
