@@ -29,6 +29,8 @@ const help = [
   '  /abort         stop the run',
   '  /skip          give no answer to the question',
   '  /queue         what waits',
+  '  /model NAME    talk to another model from the next turn on; without NAME, say which it is',
+  '  /compact TEXT  have old messages summarised; TEXT, if any, says what to pay attention to',
   '  /quit          leave; the run goes on (so do ctrl-C and ctrl-D)',
   '  //TEXT         send a text that begins with a slash',
 ];
@@ -54,9 +56,22 @@ export function createLineInput({ berth, sessionId: session_id, view, note, onRu
       if (inputs.length === 0) note('[queue] nothing waits');
       if (paused) note('[queue] paused');
     },
+    async model(name) {
+      if (name !== '') orRefused(await berth.call('set_model', { session_id, model: name.trim() }));
+      else note(`[session] model ${view().state.model}, thinking ${view().state.thinking}`);
+    },
+    compact(instruction) {
+      // What is typed meanwhile does not wait for it: the events tell when it is done.
+      const asked = berth.call('compact_session', { session_id, ...(instruction === '' ? {} : { instruction }) });
+      asked.then(orRefused).catch(complain);
+    },
     quit: leave,
     help: () => help.forEach(note),
   };
+
+  function complain(error: unknown): void {
+    note(`[not done] ${error instanceof Error ? error.message : String(error)}`);
+  }
 
   async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {
     if (text.trim() === '') throw new Refused('there is no text to send');
@@ -87,9 +102,7 @@ export function createLineInput({ berth, sessionId: session_id, view, note, onRu
 
   return {
     take(line) {
-      last = last
-        .then(() => obey(line))
-        .catch((error: unknown) => note(`[not done] ${error instanceof Error ? error.message : String(error)}`));
+      last = last.then(() => obey(line)).catch(complain);
     },
     done: () => last,
   };

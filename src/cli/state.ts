@@ -32,7 +32,9 @@ function describeState(found: StateView): string[][] {
     ['session', found.session_id],
     ['title', printableLine(found.title)],
     ['directory', printableLine(shortenHome(found.cwd))],
-    ['model', printableLine(found.model)],
+    ['model', `${printableLine(found.model)}, thinking ${found.thinking}`],
+    ['context', found.context_left_percent === null ? '' : `${found.context_left_percent}% left`],
+    ['used', found.usage ? describeUsage(found.usage) : ''],
     ['state', found.run_state === 'idle' ? 'idle' : `${found.run_state} ${found.run_id}, turn ${found.turn_id}`],
     ['last run', describeLastRun(found)],
     ['queue', waiting.length === 0 ? '' : `${waiting.join(', ')}${found.queue.paused ? '; paused: berth queue ' + named + ' resume' : ''}`],
@@ -41,6 +43,11 @@ function describeState(found: StateView): string[][] {
     ['seq', String(found.seq)],
   ];
   return rows.filter(([, value]) => value !== '');
+}
+
+function describeUsage({ input, output, cache_read, cache_write, cost_usd }: NonNullable<StateView['usage']>): string {
+  const cached = cache_read + cache_write === 0 ? '' : `, ${cache_read} read from and ${cache_write} written to the cache`;
+  return `${input} tokens in, ${output} out${cached}${cost_usd === null ? '' : `, $${cost_usd.toFixed(4)}`}`;
 }
 
 function describeLastRun({ last_run }: StateView): string {

@@ -23,7 +23,7 @@ const introduction = `Hello. I am the offline guide: a small program inside bert
   ask me                     four questions, one of each kind
   fail                       what a failing provider looks like; also: fail early, fail late
 
-This build of berth ships only the offline guide. Providers for real models are not built yet, so there is none to add.`;
+For a real model, leave me and type berth auth set anthropic (or openai), then berth models. Local servers work, too: see the README.`;
 const hint = 'I am the offline guide, not a model, and did not understand it. Say "help" for what I know.';
 
 interface WantedCall {
@@ -139,6 +139,8 @@ function answerWords(asked: Phrase[], firstContact: boolean): Phrase {
 
 function readPhrase(message: string): Phrase {
   const text = message.trimStart();
+  const record = recordPattern.exec(text)?.[1];
+  if (record !== undefined) return { type: 'say', text: listPersonsWords(record) };
   const said = /^say\s([\s\S]*)$/i.exec(text)?.[1];
   if (said !== undefined && said.trim() !== '') return { type: 'say', text: said };
   const trimmed = text.trimEnd();
@@ -154,6 +156,15 @@ function readPhrase(message: string): Phrase {
     }
   }
   return { type: 'chat', text: trimmed };
+}
+
+/** What a model is asked when old messages are to be summarised. */
+const recordPattern = /^(?:<earlier_summary>[\s\S]*)?<record>([\s\S]*)<\/record>/;
+
+/** The guide understands nothing, so what it remembers is the beginning of everything that was asked. */
+function listPersonsWords(record: string): string {
+  const asked = [...record.matchAll(/^\[person\]\n(.*)$/gm)].map(([, line = '']) => `- ${cutText(line, phraseCharsMax)}`);
+  return ['The offline guide cannot summarise. This is what it was asked:', ...asked.slice(-resultsNamedMax)].join('\n');
 }
 
 function readEcho(text: string): Record<string, unknown> {

@@ -19,7 +19,9 @@ test('every subcommand has help, and says 64 to what it does not know', async ()
   await using daemon = await startDaemon();
   const help = await runOk(daemon, ['--help']);
   const names = [...help.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? '');
-  expect(names).toEqual('new ls send attach log queue abort resume answer state rename archive rm branch tree daemon'.split(' '));
+  expect(names).toEqual(
+    'new ls send attach log queue abort resume answer state rename archive rm branch tree compact model models auth daemon'.split(' '),
+  );
   const all = [...names.map((name) => [name]), ...['run', 'start', 'stop', 'status'].map((name) => ['daemon', name])];
   for (const words of all) {
     expect(await runOk(daemon, [...words, '--help'])).toContain(`Usage: berth ${words.join(' ')}`);
