@@ -201,7 +201,7 @@ function toRun(state: StateView): ActiveRun | null {
   return {
     id: state.run_id,
     aborting: state.run_state === 'aborting',
-    turns: Number(state.turn_id),
+    turns: state.turns,
     turn: state.turn_id === '' ? null : { id: state.turn_id, kind: 'prompt', inputIds: [], responded: false, callsMade: 0 },
     message: open ? { id: open.message_id, role: open.role } : null,
     calls: [],

@@ -100,8 +100,8 @@ function enqueue(
     client: input.client,
     ...(forNextRun ? { for_run: runId } : {}),
   };
-  // An input that will start a run clears the pause, as a prompt does.
-  const paused = forNextRun ? false : state.paused;
+  // An input that will start a run, or follows a summary that was made while the queue was paused, clears the pause as a prompt does.
+  const paused = forNextRun || state.run?.turns === 0 ? false : state.paused;
   const added: EventPayload<'queue_update'> = { session_id: state.id, run_id: runId, op: 'added', input: queued, paused };
   return accept([{ type: 'queue_update', payload: added }], { runId }, admission(input, kind, 'waiting', runId, forNextRun));
 }

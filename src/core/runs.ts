@@ -196,7 +196,8 @@ export function endTurn(state: SessionState, fresh: Fresh): Decision {
   const draft = createDraft(state);
   if (run.turn) sayTurnEnd(draft, run.turn);
   const callsMade = run.turn?.callsMade ?? 0;
-  const kind = callsMade > 0 ? (steerWaits(state) ? 'steer' : undefined) : nextKind(state);
+  // A run that only made a summary leaves a paused queue alone.
+  const kind = state.paused ? undefined : callsMade > 0 ? (steerWaits(state) ? 'steer' : undefined) : nextKind(state);
   if (kind) sayTakenTurn(draft, kind, waitingOf(state, kind), fresh);
   else if (callsMade > 0) sayTurn(draft, 'tool_results', [], fresh);
   // A summary that was asked for is made before the run ends.
@@ -228,7 +229,8 @@ export function sayAbort(draft: Draft, keepQueue: boolean, reason = 'aborting'):
   draft.say({ type: 'status', payload: { ...at, message: reason, run_state: 'aborting' } });
   if (keepQueue) {
     draft.say({ type: 'queue_update', payload: { ...at, op: 'paused', paused: true } });
-  } else if (inputs.length > 0) {
+  } else if (inputs.length > 0 && !(paused && run.turns === 0)) {
+    // What was paused before a summary was asked for has nothing to do with it.
     const dropped = inputs.map(({ input_id, kind, text }) => ({ input_id, kind, text }));
     draft.say({ type: 'queue_update', payload: { ...at, op: 'dropped', dropped, paused } });
   }

@@ -70,7 +70,8 @@ export function toRecord(replaced: readonly HistoryEntry[], charsMax: number): s
     }
     lines.push(line);
   }
-  return lines.reverse().join('\n\n');
+  // Whatever stands in it, the record ends where it ends.
+  return lines.reverse().join('\n\n').replaceAll('</record>', '< /record>');
 }
 
 function toWords(block: ContentBlock): string {

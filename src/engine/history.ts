@@ -35,10 +35,11 @@ export function toModelMessages(history: readonly HistoryEntry[]): ModelMessage[
     } else if (message.role === 'user') {
       messages.push({ role: 'user', content });
     } else {
-      // As it was asked for at the time, when it went on with an answer that was cut.
-      if (messages.at(-1)?.role === 'assistant') messages.push(askToGoOn());
       // Providers bind thoughts to the words that they followed, and a summary changed those.
       const said = isBeforeSummary ? content.filter(({ type }) => type !== 'thinking') : content;
+      if (said.length === 0) continue;
+      // As it was asked for at the time, when it went on with an answer that was cut.
+      if (messages.at(-1)?.role === 'assistant') messages.push(askToGoOn());
       messages.push({ role: 'assistant', content: said, model: message.model });
       open = new Map(toolCallsOf(content).map(({ id, name }) => [id, name]));
     }

@@ -68,6 +68,8 @@ export const stateView = z.object({
   active_tools: z.array(z.string()).nullable(),
   leaf_id: z.string().nullable(),
   turn_id: z.string(),
+  /** Turns of the run in progress so far. */
+  turns: z.number(),
   queue: queueView,
   requests: z.array(uiRequest),
   partial: z.array(partialMessage),

@@ -37,6 +37,7 @@ export function createStateView(engine: Engine, clients: Clients) {
       active_tools: state.activeTools,
       leaf_id: state.leafId,
       turn_id: run?.turn?.id ?? '',
+      turns: run?.turns ?? 0,
       queue: toQueue(state),
       requests: state.requests,
       partial:

@@ -22,6 +22,29 @@ async function talk(berth: TestEngine, session: string, ...texts: string[]): Pro
   }
 }
 
+/** A summary that is aborted, and one during which something is sent. */
+async function talkPast(berth: TestEngine, session: string): Promise<void> {
+  const state = berth.store.load(session);
+  berth.submit(session, 'prompt', 'three');
+  const call = await berth.model.next();
+  berth.abort(session, true);
+  await berth.idle(session);
+  call.cut();
+  compact(berth, session);
+  await berth.model.next();
+  berth.abort(session);
+  await berth.idle(session);
+  expect(berth.store.load(session)).toMatchObject({ paused: true, inputs: state?.inputs.map(({ text }) => ({ text })) });
+  compact(berth, session);
+  const summary = await berth.model.next();
+  berth.submit(session, 'steer', 'now');
+  summary.say('shorter').end();
+  (await berth.model.next()).say('a').end();
+  (await berth.model.next()).say('b').end();
+  await berth.idle(session);
+  expect(berth.history(session).slice(-4)).toEqual(['user: now', 'assistant: a', 'user: waits', 'assistant: b']);
+}
+
 function usage(input: number) {
   return { input, output: 5, cache_read: 0, cache_write: 0, cost_usd: null };
 }
@@ -177,6 +200,22 @@ describe('a summary that somebody asks for', () => {
     expect(ends(again, session)).toMatchObject([{ error: { message: 'the run was interrupted' } }]);
     berth.abort(session);
     await berth.idle(session);
+  });
+
+  test('leaves a paused queue alone, and so does its abort; what is sent meanwhile goes on with it', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    await talk(berth, session, 'one');
+    berth.prompt(session, 'two');
+    const failing = await berth.model.next();
+    berth.submit(session, 'follow_up', 'waits');
+    failing.fail('no');
+    await berth.idle(session);
+    compact(berth, session);
+    (await berth.model.next()).say('short').end();
+    await berth.idle(session);
+    expect(berth.store.load(session)).toMatchObject({ paused: true, inputs: [{ text: 'waits' }], lastRun: { outcome: 'failed' } });
+    await talkPast(berth, session);
   });
 
   test('takes the summary before it into itself', async () => {

@@ -73,6 +73,7 @@ const does = {
       { when_detached: 'wait' as const },
     ),
   }),
+  compact: fc.record({ do: fc.constant('compact' as const) }),
   tools: fc.record({ do: fc.constant('tools' as const), tools: fc.subarray(['clock', 'echo', 'ask_user', 'peek']) }),
   wait: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(300, 31_000) }),
   attended: fc.record({ do: fc.constant('attended' as const), attended: fc.boolean() }),
@@ -119,6 +120,7 @@ const anyDeed = fc.oneof(
   { weight: 1, arbitrary: does.delete },
   { weight: 2, arbitrary: does.mode },
   { weight: 2, arbitrary: does.settings },
+  { weight: 4, arbitrary: does.compact },
   { weight: 1, arbitrary: does.tools },
   { weight: 3, arbitrary: does.wait },
   { weight: 1, arbitrary: does.attended },
@@ -190,14 +192,16 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
     case 'abort': {
       const { run, deleting, waiting } = session;
       const isFirst = run?.aborting === false;
+      // A queue that was paused before a summary was asked for is left alone by its abort.
+      const apart = session.paused && run?.turns === 0;
       const reply = world.send('abort', { session_id: session.id, keep_queue: deed.keep });
       expectReply(reply, deleting ? 'session_not_found' : run ? 'ok' : 'no_active_run', deed);
       if (!reply.ok) return;
       assert.equal(reply.payload.run_id, run?.id, 'abort names the run it stops');
       world.sync();
-      const kept = deed.keep || !isFirst ? waiting : [];
+      const kept = deed.keep || !isFirst || apart ? waiting : [];
       assert.deepEqual(session.waiting, kept, 'the first commit of an abort drops the queue, unless it is to be kept');
-      if (isFirst) assert.equal(session.paused, deed.keep, 'a queue that is kept is paused');
+      if (isFirst) assert.equal(session.paused, deed.keep || apart, 'a queue that is kept is paused');
       return;
     }
     case 'update':
@@ -261,6 +265,15 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
     case 'tools': {
       const reply = world.send('set_active_tools', { session_id: session.id, tools: deed.tools });
       expectReply(reply, session.deleting ? 'session_not_found' : 'ok', deed);
+      return;
+    }
+    case 'compact': {
+      const reply = world.send('compact_session', { session_id: session.id });
+      const verdicts = session.run?.aborting ? ['aborted', 'nothing_to_compact'] : ['ok', 'nothing_to_compact'];
+      expectReply(reply, session.deleting ? 'session_not_found' : verdicts, deed);
+      if (!reply.ok) return;
+      world.sync();
+      assert(session.compacting && session.run, 'a summary that was accepted is under way');
       return;
     }
     case 'wait':
@@ -431,7 +444,11 @@ function resumeRun(world: World, session: WatchedSession, deed: DeedOf<'resume_r
   if (!reply.ok) return;
   checkStarted(world, session.id, reply.payload.run_id, deed.action === 'abandon' && !ready ? 'none' : 'run');
   assert(!session.paused, 'a resumed session is not paused');
-  if (deed.action === 'retry') assert.equal(session.leafId, lastUser, 'a retry begins at the last user message');
+  if (deed.action === 'retry') {
+    const after = world.monitor.parents.get(session.leafId ?? '');
+    const point = after?.role === 'compaction' ? after.parentId : session.leafId;
+    assert(world.monitor.pathOf(point).includes(lastUser ?? ''), 'a retry begins at the last user message, or the summary right after it');
+  }
   if (deed.action === 'continue') assert.equal(session.leafId, leafBefore, 'what there is stays when a run continues');
 }
 

@@ -19,7 +19,7 @@ import { createClients, type Client } from '../../src/server/clients.js';
 import { encodeAnswer } from '../../src/server/command-server.js';
 import type { Connection } from '../../src/server/connection.js';
 import { createEndedTexts } from '../../src/server/ended-texts.js';
-import type { Answer, Handlers } from '../../src/server/handler.js';
+import type { Answer, Handlers, Later } from '../../src/server/handler.js';
 import { createHandlers } from '../../src/server/handlers.js';
 import { createStateView } from '../../src/server/state-view.js';
 import { createSubscription, type Subscription } from '../../src/server/subscription.js';
@@ -334,8 +334,11 @@ export function createWorld(seed: number) {
   function send<T extends CommandType>(type: T, payload: CommandInput<T>): WorldReply<T> {
     const { handlers, client, store } = running();
     const parsed = commands[type].payload.parse(JSON.parse(JSON.stringify(payload)));
-    const handler = handlers[type] as (payload: unknown, client: Client) => Answer;
-    return JSON.parse(encodeAnswer('c', handler(parsed, client), store.log.head())) as WorldReply<T>;
+    const handler = handlers[type] as (payload: unknown, client: Client) => Answer | Later;
+    const answer = handler(parsed, client);
+    // What is waited for is seen in the log.
+    const now: Answer = 'later' in answer ? { ok: true, type: 'accepted', payload: {} } : answer;
+    return JSON.parse(encodeAnswer('c', now, store.log.head())) as WorldReply<T>;
   }
 
   /** Lets the engine go on for some turns of the event loop; a death in between is noticed and repaired. */

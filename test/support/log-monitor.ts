@@ -35,6 +35,8 @@ interface WatchedRun {
   result: { messageId: string } | undefined;
   /** A call was begun that only may begin to be skipped at once. */
   onlyToSkip: string | undefined;
+  /** A summary was made, or could not be, since the last turn: what is due is what waits now. */
+  compacted: boolean;
 }
 
 export interface WatchedInput {
@@ -56,6 +58,8 @@ export interface WatchedSession {
   boundary: { taken: QueuedInput[]; due: QueuedInput[]; afterCalls: boolean; run: WatchedRun | undefined; oddSkips: string[] } | undefined;
   /** The run that an input was accepted for while the last one was being aborted. */
   mustStart: string | undefined;
+  /** A summary is being made, or asked for. */
+  compacting: boolean;
   lastRun: { id: string; outcome: RunOutcome } | undefined;
   steeringMode: string;
   followUpMode: string;
@@ -107,6 +111,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
         run: undefined,
         boundary: undefined,
         mustStart: undefined,
+        compacting: false,
         lastRun: undefined,
         steeringMode: 'one-at-a-time',
         followUpMode: 'one-at-a-time',
@@ -151,6 +156,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
     const was = session.paused;
     session.paused = paused;
     if (op === 'taken') {
+      lookAgain(session);
       need(
         input !== undefined && session.run?.turn === undefined && session.boundary !== undefined,
         'an input is taken between two turns of a run',
@@ -161,14 +167,15 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
       session.boundary.taken.push(leave(session, input.input_id, 'taken'));
       return;
     }
-    need(session.boundary === undefined || op === 'paused' || op === 'resumed', `the queue changes (${op}) in the middle of a boundary`);
+    const between = session.boundary !== undefined && !session.compacting && session.run?.compacted !== true;
+    need(!between || op === 'paused' || op === 'resumed', `the queue changes (${op}) in the middle of a boundary`);
     switch (op) {
       case 'added':
         need(input !== undefined && session.run !== undefined, 'an input is queued only while a run is in progress');
         need(!inputs.has(input.input_id), `${input.input_id} is accepted twice`);
         need(session.run.aborting === (input.for_run !== undefined), 'an input is for the run to come exactly if the run is being aborted');
-        if (input.for_run === undefined) need(paused === was, 'an input for the run in progress leaves the pause as it is');
-        else need(!paused, 'an input that starts a run clears the pause');
+        if (input.for_run !== undefined || session.run.turns === 0) need(!paused, 'an input that leads to a turn clears the pause');
+        else need(paused === was, 'an input for the run in progress leaves the pause as it is');
         inputs.set(input.input_id, { sessionId: session.id, state: 'waiting', text: input.text, messages: 0 });
         session.waiting = [...session.waiting, input];
         return;
@@ -208,16 +215,22 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
         need(paused && session.run !== undefined, 'a queue is paused by a run that ends or is aborted');
         return;
       case 'resumed':
-        need(was && !paused && (!session.run || session.run.aborting), 'a queue is resumed when no run goes on');
+        need(was && !paused && (!session.run || session.run.aborting || session.run.turns === 0), 'a queue is resumed when no run goes on');
         return;
     }
     need(paused === was, `${op} leaves the pause as it is`);
   }
 
+  /** Inputs that came while a summary was made are due like those that were there before. */
+  function lookAgain(session: WatchedSession): void {
+    const { run, boundary } = session;
+    if (!run?.compacted || !boundary || boundary.taken.length > 0) return;
+    boundary.due = session.paused ? [] : dueAtBoundary(session, boundary.afterCalls);
+  }
+
   function onAgentStart(session: WatchedSession, { run_id }: EventPayload<'agent_start'>): void {
     need(session.run === undefined, `${run_id} starts while another run is in progress`);
     need(!runs.has(run_id), `${run_id} starts twice`);
-    need(!session.paused, 'a run starts with its queue unpaused');
     need(!session.deleting, 'a run starts in a session that is being deleted');
     need(session.mustStart === undefined || session.mustStart === run_id, `${session.mustStart} was promised and ${run_id} starts`);
     runs.set(run_id, undefined);
@@ -230,6 +243,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
       message: undefined,
       result: undefined,
       onlyToSkip: undefined,
+      compacted: false,
     };
     const promised = session.waiting.find(({ for_run, hold }) => session.mustStart !== undefined && for_run === session.mustStart && !hold);
     // The others that were accepted for this run wait in it like any input.
@@ -251,9 +265,11 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
     const { run, boundary } = session;
     need(run !== undefined && !run.turn && boundary !== undefined, 'a turn starts between turns of a run');
     need(!run.aborting, 'no turn starts in a run that is being aborted');
+    need(!session.paused, 'a run that has turns has its queue unpaused');
     need(turn_id === String(run.turns + 1), `turns are counted from 1: ${turn_id} after ${run.turns}`);
     const { taken, due } = boundary;
-    const isFirst = run.turns === 0;
+    const isFirst = run.turns === 0 && !run.compacted;
+    run.compacted = false;
     const dueIds = due.map(({ input_id }) => input_id).join();
     const takenIds = taken.map(({ input_id }) => input_id).join();
     if (isFirst && taken.length === 0) {
@@ -371,18 +387,21 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
   function onAgentEnd(session: WatchedSession, { run_id, outcome }: EventPayload<'agent_end'>): void {
     const { run, boundary } = session;
     need(run?.id === run_id && runs.get(run_id) === undefined, `${run_id} ends once, and while it is in progress`);
+    lookAgain(session);
     need(run.turn === undefined && boundary?.taken.length === 0, 'a run ends after its last turn');
+    need(!session.compacting, 'a run ends when its summary is made, or is not');
     need(run.aborting === (outcome === 'aborted'), `a run is aborted exactly if an abort was under way, not ${outcome}`);
     if (outcome === 'completed') {
       need(!boundary.afterCalls, 'a run that made tool calls hears of their results');
       need(boundary.due.length === 0, `a run ends while ${boundary.due.map(({ input_id }) => input_id).join()} waits`);
-      need(!session.paused, 'a completed run pauses nothing');
+      need(!session.paused || run.turns === 0, 'a completed run pauses nothing');
+      need(run.turns > 0 || run.compacted, 'a run without a turn made a summary, or tried to');
       for (const id of boundary.oddSkips) need(false, `the call ${id} was skipped for no reason`);
     }
     if (outcome === 'failed' || outcome === 'interrupted') need(session.paused, `a run that ${outcome} pauses its queue`);
     for (const { runId, open } of requests.values()) need(runId !== run_id || !open, 'a run ends and a question of it is still open');
     runs.set(run_id, outcome);
-    session.lastRun = { id: run_id, outcome };
+    if (run.turns > 0) session.lastRun = { id: run_id, outcome };
     session.run = undefined;
     session.boundary = undefined;
     const promised = session.waiting.find(({ for_run, hold }) => for_run !== undefined && !hold && !runs.has(for_run));
@@ -468,6 +487,25 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
         } else if (call) call.answered = true;
         return;
       }
+      case 'compaction_start':
+        need(run !== undefined && !run.aborting && !session.compacting, 'a summary is asked for once, by a run in progress');
+        session.compacting = true;
+        return;
+      case 'compaction_end': {
+        need(run !== undefined && session.compacting, 'a summary ends once, after it was asked for');
+        session.compacting = false;
+        run.compacted = true;
+        const { message, error } = event.payload;
+        need((message === undefined) === (error !== undefined), 'a summary is there, or there is a reason');
+        if (!message) return;
+        need(!run.aborting && !run.message && run.turn?.responded !== true, 'a summary is made between two turns');
+        need(message.parent_id === session.leafId && !parents.has(message.id), 'a summary hangs on the leaf');
+        need(pathOf(session.leafId).includes(event.payload.first_kept_entry_id ?? ''), 'a summary keeps what is on the path');
+        parents.set(message.id, { parentId: message.parent_id, role: 'compaction' });
+        session.tree.add(message.id);
+        session.leafId = message.id;
+        return;
+      }
       case 'usage_update':
       case 'warning':
       case 'error':
@@ -509,9 +547,10 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
     checkWhole(sessionId: string): void {
       const session = sessionOf(sessionId);
       const { run } = session;
-      need(session.boundary === undefined, 'a commit ends between two turns');
+      const compacts = session.compacting || run?.compacted === true;
+      need(session.boundary === undefined || compacts, 'a commit ends between two turns');
       need(session.mustStart === undefined, 'a commit ends an aborted run and leaves the one it promised for later');
-      need(!run || run.turn !== undefined, 'a commit starts a run without its turn');
+      need(!run || run.turn !== undefined || compacts, 'a commit starts a run without its turn');
       need(!run?.turn || run.turn.users.length === 0, 'a commit starts a turn without its messages');
       need(!run?.result && run?.onlyToSkip === undefined, 'a commit ends a call without its result');
       need(!run?.message || run.message.role === 'assistant', 'a commit leaves a message open that nobody is saying');
