@@ -4,9 +4,12 @@ import { limits } from '../protocol/limits.js';
 import type { StopReason, Usage } from '../protocol/messages.js';
 import { toThinking } from './anthropic-thinking.js';
 import type { Asked } from './failures.js';
-import type { ModelDelta, ModelRequest, Provider } from './port.js';
+import type { ModelRequest, Provider } from './port.js';
+import type { Manner } from './lean.js';
+import { withOwnHeaders } from './own-headers.js';
+import { createPlaces } from './places.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from './settings.js';
-import { streamResponse, type Dialect } from './streamed.js';
+import { streamResponse, type Dialect, type Reader } from './streamed.js';
 import { toTurns, type Part, type SaidBlock, type WireTurn } from './turns.js';
 
 type Event = Messages.RawMessageStreamEvent;
@@ -18,10 +21,10 @@ export function createAnthropicProvider(settings: ProviderSettings, known: (mode
     stream(request, signal) {
       const prefix = prefixOf(request);
       const dialect: Dialect<Event> = {
-        async open({ lean }, options, stop) {
+        async open(manner, options, stop) {
           const { Anthropic } = await import('@anthropic-ai/sdk');
-          const client = new Anthropic({ ...options, authToken: null, webhookKey: null });
-          return client.messages.create(toBody(request, known(request.model), prefix, lean), { signal: stop });
+          const client = withOwnHeaders(new Anthropic({ ...options, authToken: null, webhookKey: null, openTelemetry: false }), options);
+          return client.messages.create(toBody(request, known(request.model), prefix, manner), { signal: stop });
         },
         reader: (asked) => createReader(asked, prefix),
       };
@@ -38,41 +41,41 @@ function prefixOf({ system, tools }: ModelRequest): string {
     .slice(0, 12);
 }
 
-function toBody(request: ModelRequest, model: KnownModel, prefix: string, lean: boolean): Messages.MessageCreateParamsStreaming {
-  const turns = toTurns(request, model);
-  const signed = lean ? turns.map(withoutThinking) : turns.map((turn) => withThinkingOf(turn, prefix));
-  const { budgetTokens, ...asked } = toThinking(model.id, request.thinking);
+function toBody(
+  request: ModelRequest,
+  model: KnownModel,
+  prefix: string,
+  { thoughts, level }: Manner,
+): Messages.MessageCreateParamsStreaming {
+  const mark = `${prefix}:`;
+  const turns = toTurns(request, model, (signature) => (thoughts && signature.startsWith(mark) ? signature.slice(mark.length) : undefined));
   const answerTokens = Math.min(request.maxOutput ?? limits.outputTokensDefault, model.maxOutput ?? limits.outputTokensDefault);
+  const { asked, maxTokens } = toThinking(model, request.thinking, answerTokens);
   // A model that was given a budget must have begun a turn with thinking before it goes on with it.
-  const mayThink = !lean && (asked.thinking?.type !== 'enabled' || !isAmidTools(signed) || beganWithThinking(signed));
+  const mayThink = level && (asked.thinking?.type !== 'enabled' || !isAmidTools(turns) || beganWithThinking(turns));
   return {
     model: modelIdOf(request.model),
     stream: true,
-    max_tokens: mayThink ? answerTokens + budgetTokens : answerTokens,
-    system: [{ type: 'text', text: request.system, cache_control: { type: 'ephemeral' } }],
-    messages: markNewest(signed.map(toMessage)),
+    max_tokens: mayThink ? maxTokens : answerTokens,
+    ...(request.system.trim() === '' ? {} : { system: [{ type: 'text', text: request.system, cache_control: { type: 'ephemeral' } }] }),
+    messages: markNewest(turns.map(toMessage)),
     ...(mayThink ? asked : {}),
-    ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toTool) }),
+    ...toTools(request.tools, turns),
   };
+}
+
+/** A history with calls is refused without tools: those that were called are named, and may not be called again. */
+function toTools(tools: ModelRequest['tools'], turns: WireTurn[]): Pick<Messages.MessageCreateParams, 'tools' | 'tool_choice'> {
+  if (tools.length > 0) return { tools: tools.map(toTool) };
+  const called = turns.flatMap((turn) =>
+    turn.role === 'user' ? [] : turn.blocks.flatMap((block) => (block.type === 'call' ? [block.name] : [])),
+  );
+  if (called.length === 0) return {};
+  return { tools: [...new Set(called)].map((name) => toTool({ name, description: '', parameters: {} })), tool_choice: { type: 'none' } };
 }
 
 function toTool({ name, description, parameters }: ModelRequest['tools'][number]): Messages.Tool {
   return { name, description, input_schema: { ...parameters, type: 'object' } };
-}
-
-function withoutThinking(turn: WireTurn): WireTurn {
-  return turn.role === 'user' ? turn : { ...turn, blocks: turn.blocks.filter(({ type }) => type !== 'thinking') };
-}
-
-/** Thinking that was signed under the same prefix, without the mark that says so. */
-function withThinkingOf(turn: WireTurn, prefix: string): WireTurn {
-  if (turn.role === 'user') return turn;
-  const mark = `${prefix}:`;
-  const blocks = turn.blocks.flatMap((block): SaidBlock[] => {
-    if (block.type !== 'thinking') return [block];
-    return block.signature.startsWith(mark) ? [{ ...block, signature: block.signature.slice(mark.length) }] : [];
-  });
-  return { ...turn, blocks };
 }
 
 function isAmidTools(turns: WireTurn[]): boolean {
@@ -129,15 +132,19 @@ function markNewest(messages: { role: 'user' | 'assistant'; content: Block[] }[]
   return messages;
 }
 
-function createReader({ provider }: Asked, prefix: string): ReturnType<Dialect<Event>['reader']> {
+/** Compatible servers leave things out, whatever the types say. */
+type Told = Partial<Messages.Usage | Messages.MessageDeltaUsage> | undefined;
+
+function createReader({ provider }: Asked, prefix: string): Reader<Event> {
   const usage: Usage = { input: 0, output: 0, cache_read: 0, cache_write: 0, cost_usd: null };
+  const placeOf = createPlaces();
   let stopReason: Messages.StopReason | null = null;
 
-  function count(told: Messages.Usage | Messages.MessageDeltaUsage): void {
-    usage.input = told.input_tokens ?? usage.input;
-    usage.output = told.output_tokens;
-    usage.cache_read = told.cache_read_input_tokens ?? usage.cache_read;
-    usage.cache_write = told.cache_creation_input_tokens ?? usage.cache_write;
+  function count(told: Told): void {
+    usage.input = told?.input_tokens ?? usage.input;
+    usage.output = told?.output_tokens ?? usage.output;
+    usage.cache_read = told?.cache_read_input_tokens ?? usage.cache_read;
+    usage.cache_write = told?.cache_creation_input_tokens ?? usage.cache_write;
   }
 
   return {
@@ -145,11 +152,11 @@ function createReader({ provider }: Asked, prefix: string): ReturnType<Dialect<E
       switch (event.type) {
         case 'message_start':
           count(event.message.usage);
-          return [{ type: 'begin' }];
+          return [];
         case 'content_block_start':
-          return fromBlock(event.index, event.content_block, prefix);
+          return fromBlock(() => placeOf(event.index), event.content_block, prefix);
         case 'content_block_delta':
-          return fromDelta(event.index, event.delta, prefix);
+          return fromDelta(() => placeOf(event.index), event.delta, prefix);
         case 'message_delta':
           stopReason = event.delta.stop_reason;
           count(event.usage);
@@ -164,31 +171,33 @@ function createReader({ provider }: Asked, prefix: string): ReturnType<Dialect<E
   };
 }
 
-function fromBlock(block: number, started: Messages.RawContentBlockStartEvent['content_block'], prefix: string): ModelDelta[] {
+type Said = ReturnType<Reader<Event>['read']>;
+
+function fromBlock(place: () => number, started: Messages.RawContentBlockStartEvent['content_block'], prefix: string): Said {
   switch (started.type) {
     case 'text':
-      return started.text === '' ? [] : [{ type: 'text', block, text: started.text }];
+      return started.text === '' ? [] : [{ type: 'text', block: place(), text: started.text }];
     case 'thinking':
-      return started.thinking === '' ? [] : [{ type: 'thinking', block, text: started.thinking }];
+      return started.thinking === '' ? [] : [{ type: 'thinking', block: place(), text: started.thinking }];
     case 'redacted_thinking':
-      return [{ type: 'thinking', block, text: '', signature: `${prefix}:${started.data}`, redacted: true }];
+      return [{ type: 'thinking', block: place(), text: '', signature: `${prefix}:${started.data}`, redacted: true }];
     case 'tool_use':
-      return [{ type: 'tool_call', block, id: started.id, name: started.name }];
+      return [{ type: 'tool_call', block: place(), id: started.id, name: started.name }];
     default:
       return [];
   }
 }
 
-function fromDelta(block: number, delta: Messages.RawContentBlockDelta, prefix: string): ModelDelta[] {
+function fromDelta(place: () => number, delta: Messages.RawContentBlockDelta, prefix: string): Said {
   switch (delta.type) {
     case 'text_delta':
-      return [{ type: 'text', block, text: delta.text }];
+      return [{ type: 'text', block: place(), text: delta.text }];
     case 'thinking_delta':
-      return [{ type: 'thinking', block, text: delta.thinking }];
+      return [{ type: 'thinking', block: place(), text: delta.thinking }];
     case 'signature_delta':
-      return [{ type: 'thinking', block, text: '', signature: `${prefix}:${delta.signature}` }];
+      return [{ type: 'thinking', block: place(), text: '', signature: `${prefix}:${delta.signature}` }];
     case 'input_json_delta':
-      return [{ type: 'tool_arguments', block, json: delta.partial_json }];
+      return [{ type: 'tool_arguments', block: place(), json: delta.partial_json }];
     default:
       return [];
   }
@@ -200,7 +209,7 @@ const stopReasons: Partial<Record<Messages.StopReason, StopReason>> = {
   tool_use: 'tool_use',
 };
 
-function toEnd(reason: Messages.StopReason | null, usage: Usage, provider: string): ModelDelta {
+function toEnd(reason: Messages.StopReason | null, usage: Usage, provider: string): Said[number] {
   if (reason === 'refusal') return { type: 'failure', message: `${provider} declined to answer this` };
   return { type: 'end', stopReason: (reason && stopReasons[reason]) ?? 'stop', usage: { ...usage } };
 }

@@ -1,5 +1,6 @@
+import { AnswerTooLong, OddAnswer } from './answer-stream.js';
 import type { ModelFailure } from './port.js';
-import { AnswerTooLong } from './watched-fetch.js';
+import { scrub } from './secrets.js';
 
 /** Who failed, for people: what they are told names the provider, the model and the key that was used. */
 export interface Asked {
@@ -17,6 +18,8 @@ interface ApiError {
   headers: Headers | undefined;
   type: string;
   code: string;
+  /** Which part of the request is wrong. */
+  param: string;
   text: string;
 }
 
@@ -42,14 +45,19 @@ const networkWords: Record<string, string> = {
   UND_ERR_BODY_TIMEOUT: 'it went silent in the middle of its answer',
 };
 
+/** Why nothing could be sent or read, in words. */
+export function transportWords(error: unknown): string {
+  return networkWords[codeOf(error)] ?? deepestMessage(error);
+}
+
 /** A failure of a request, with nothing secret in it. */
 export function toFailure(error: unknown, asked: Asked): ModelFailure {
-  const failure = isApiError(error) ? fromApi(readApiError(error), asked) : fromTransport(error, asked);
-  return {
-    ...failure,
-    message: scrub(failure.message, asked.secrets),
-    ...(failure.cause === undefined ? {} : { cause: scrub(failure.cause, asked.secrets) }),
-  };
+  return withoutSecrets(isApiError(error) ? fromApi(readApiError(error), asked) : fromTransport(error, asked), asked);
+}
+
+function withoutSecrets(failure: ModelFailure, { secrets }: Asked): ModelFailure {
+  const { message, cause } = failure;
+  return { ...failure, message: scrub(message, secrets), ...(cause === undefined ? {} : { cause: scrub(cause, secrets) }) };
 }
 
 /** Cut in the middle: what came is not the answer. */
@@ -58,13 +66,21 @@ export function cutFailure({ provider }: Asked): ModelFailure {
 }
 
 export function stalledFailure({ provider }: Asked, idleMs: number): ModelFailure {
-  return { message: `${provider} has sent nothing for ${Math.round(idleMs / 1000)} s`, retry: {} };
+  return { message: `${provider} has sent nothing for ${Math.round(idleMs / 100) / 10} s`, retry: {} };
 }
 
 /** An error that a provider tells in its stream, after the answer began. */
 export function inStreamFailure(type: string, text: string, asked: Asked): ModelFailure {
-  const failure = fromApi({ status: undefined, headers: undefined, type, code: type, text }, asked);
-  return { ...failure, message: scrub(failure.message, asked.secrets) };
+  return withoutSecrets(fromApi({ status: undefined, headers: undefined, type, code: type, param: '', text }, asked), asked);
+}
+
+const refusals = new Set([400, 404, 422]);
+
+/** What a provider says of a request that it refuses as it is; undefined for errors of other kinds. */
+export function refusalWords(error: unknown): { words: string; param: string } | undefined {
+  if (!isApiError(error)) return undefined;
+  const { status, type, code, param, text } = readApiError(error);
+  return refusals.has(status ?? 0) ? { words: `${type} ${code} ${text}`, param } : undefined;
 }
 
 function fromApi(error: ApiError, asked: Asked): ModelFailure {
@@ -75,7 +91,7 @@ function fromApi(error: ApiError, asked: Asked): ModelFailure {
   if (quotaWords.test(words) || status === 402) return { message: quotaMessage(asked), cause: said };
   if (status === 401 || status === 403 || error.type === 'authentication_error') return { message: keyMessage(asked, status), cause: said };
   // A request that is too large for a whole minute's allowance is too large whenever it is sent.
-  if (overflowWords.test(words) && (status !== 429 || /request too large/i.test(words))) {
+  if (overflowWords.test(words) && (!isRateLimit(error) || /request too large/i.test(words))) {
     return { message: `the conversation is too long for ${provider}/${model}`, cause: said, overflow: true };
   }
   if (status === 413) return { message: `the request is too large for ${provider}`, cause: said, overflow: true };
@@ -83,7 +99,8 @@ function fromApi(error: ApiError, asked: Asked): ModelFailure {
     return { message: `${provider} does not know ${model}, or its base_url is wrong; berth models lists what it has`, cause: said };
   }
   if (status !== undefined && status >= 300 && status < 400) {
-    const to = error.headers?.get('location') ?? 'elsewhere';
+    // What was asked for may be repeated behind it.
+    const to = error.headers?.get('location')?.replace(/[?#].*$/s, '') ?? 'elsewhere';
     return { message: `${provider} redirects to ${to}; keys are not sent there: if that is right, make it the base_url`, cause: said };
   }
   if (isPassing(error)) {
@@ -93,15 +110,21 @@ function fromApi(error: ApiError, asked: Asked): ModelFailure {
   return { message: `${provider} refused the request`, cause: said };
 }
 
-function isPassing({ status, headers, type }: ApiError): boolean {
+function isRateLimit({ status, type, code }: ApiError): boolean {
+  return status === 429 || type.includes('rate_limit') || code.includes('rate_limit');
+}
+
+function isPassing({ status, headers, type, code }: ApiError): boolean {
   const told = headers?.get('x-should-retry');
   if (told === 'true' || told === 'false') return told === 'true';
-  if (status === undefined) return passingTypes.test(type);
+  // The request was accepted: what has no name is the provider's own trouble.
+  if (status === undefined) return passingTypes.test(`${type} ${code}`) || type + code === '';
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-function passingMessage({ provider }: Asked, { status, type }: ApiError): string {
-  if (status === 429 || type.includes('rate_limit')) return `${provider} limits how much may be asked at a time`;
+function passingMessage({ provider }: Asked, error: ApiError): string {
+  const { status, type } = error;
+  if (isRateLimit(error)) return `${provider} limits how much may be asked at a time`;
   if (status === 529 || status === 503 || type.includes('overloaded')) return `${provider} is overloaded`;
   return `${provider} had an error of its own`;
 }
@@ -119,6 +142,8 @@ function quotaMessage({ provider, keySource }: Asked): string {
 
 function fromTransport(error: unknown, { provider }: Asked): ModelFailure {
   if (error instanceof AnswerTooLong) return { message: `${provider} sent an answer that does not end: ${error.message}` };
+  if (error instanceof OddAnswer)
+    return { message: `${provider} answered with ${error.message}, not as a model does; is its base_url right?` };
   if (error instanceof SyntaxError) return { message: `${provider} sent something that is not JSON`, retry: {} };
   const code = codeOf(error);
   const known = networkWords[code];
@@ -131,7 +156,7 @@ function fromTransport(error: unknown, { provider }: Asked): ModelFailure {
 
 function isApiError(error: unknown): error is Error & { status?: unknown; error?: unknown; headers?: unknown; code?: unknown } {
   if (!(error instanceof Error) || !('status' in error)) return false;
-  return typeof error.status === 'number' || ('error' in error && typeof error.error === 'object' && error.error !== null);
+  return typeof error.status === 'number' || ('error' in error && error.error !== undefined && error.error !== null);
 }
 
 /** Connection errors of the SDKs, which have a place for a status and none in it, and what `fetch` throws when a body breaks off. */
@@ -144,13 +169,20 @@ function readApiError(error: Error & { status?: unknown; error?: unknown; header
   // Anthropic wraps its error once more; the SDK for OpenAI has unwrapped it.
   const inner = asRecord(outer.error);
   const body = typeof inner.message === 'string' || typeof inner.type === 'string' ? inner : outer;
+  const status = typeof error.status === 'number' ? error.status : statusIn(body.code);
   return {
-    status: typeof error.status === 'number' ? error.status : undefined,
+    status,
     headers: error.headers instanceof Headers ? error.headers : undefined,
     type: asText(body.type),
-    code: asText(body.code),
-    text: asText(body.message) || error.message,
+    code: asText(body.code) || asText(asRecord(body.details).error_code),
+    param: asText(body.param),
+    text: asText(body.message) || error.message.replace(`${status} `, ''),
   };
+}
+
+/** Errors within a stream have no status but what they say themselves. */
+function statusIn(code: unknown): number | undefined {
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : undefined;
 }
 
 function asRecord(value: unknown): Record<string, unknown> {
@@ -191,13 +223,4 @@ function readRetryAfter(headers: Headers | undefined): number | undefined {
   const seconds = Number(after);
   const waitMs = Number.isNaN(seconds) ? Date.parse(after) - Date.now() : seconds * 1000;
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs);
-}
-
-const secretCharsMin = 6;
-
-/** Servers repeat what they were sent, also keys. */
-function scrub(text: string, secrets: readonly string[]): string {
-  let clean = text;
-  for (const secret of secrets) if (secret.length >= secretCharsMin) clean = clean.replaceAll(secret, '[key]');
-  return clean.replace(/\b(sk|pk|rk)-[A-Za-z0-9_*-]{8,}/g, '[key]');
 }

@@ -22,6 +22,8 @@ export interface KeyFinder {
 export function createKeyFinder(provider: string, config: ProviderConfig, { env, keptKey, runCommand }: KeyDeps): KeyFinder {
   const known = knownVariables[provider];
   let printed: { key: string } | undefined;
+  /** Sessions that ask at the same time wait for the same command. */
+  let printing: Promise<string> | undefined;
 
   function fromVariable(name: string | undefined): Omit<FoundKey, 'remembered'> | undefined {
     const key = name === undefined ? undefined : env[name]?.trim();
@@ -41,13 +43,20 @@ export function createKeyFinder(provider: string, config: ProviderConfig, { env,
     const source = `the command ${argv[0] ?? ''}`;
     if (printed) return { key: printed.key, source, remembered: true };
     try {
-      const key = (await runCommand(argv)).trim();
+      printing ??= runCommand(argv).finally(() => (printing = undefined));
+      const key = (await printing).trim();
       if (key === '') return { problem: `no key for ${provider}: ${source} printed nothing` };
       printed = { key };
       return { key, source, remembered: false };
     } catch (error) {
       return { problem: `no key for ${provider}: ${error instanceof Error ? error.message : String(error)}` };
     }
+  }
+
+  /** What cannot be sent in a header is no key, and would be told as trouble with the network. */
+  function checked(found: FoundKey | { problem: string }): FoundKey | { problem: string } {
+    if ('problem' in found || found.key === null || /^[\x20-\x7e]+$/.test(found.key)) return found;
+    return { problem: `no key for ${provider}: what ${found.source} has is not a key; set another with berth auth set ${provider}` };
   }
 
   function missing(): FoundKey | { problem: string } {
@@ -65,9 +74,9 @@ export function createKeyFinder(provider: string, config: ProviderConfig, { env,
   return {
     async find() {
       try {
-        if (config.apiKey === undefined && config.apiKeyCommand) return await fromCommand(config.apiKeyCommand);
+        if (config.apiKey === undefined && config.apiKeyCommand) return checked(await fromCommand(config.apiKeyCommand));
         const found = atHand();
-        return found ? { ...found, remembered: false } : missing();
+        return found ? checked({ ...found, remembered: false }) : missing();
       } catch (error) {
         return { problem: `no key for ${provider}: ${error instanceof Error ? error.message : String(error)}` };
       }

@@ -1,6 +1,6 @@
 import { limits } from '../protocol/limits.js';
+import { transportWords } from './failures.js';
 import type { FoundKey, ModelEntry, ProviderSettings } from './settings.js';
-import { createWatchedFetch } from './watched-fetch.js';
 
 /** What servers say of their models beside the id, each in its own words. */
 interface Told {
@@ -19,23 +19,49 @@ const otherKinds =
   /audio|realtime|image|tts|transcribe|whisper|embedding|moderation|instruct|dall-e|sora|babbage|davinci|computer-use|search/;
 
 /** Asks a provider which models it has. Rejects with a sentence for people. */
-export async function fetchModels(settings: ProviderSettings, { key }: FoundKey): Promise<ModelEntry[]> {
-  const isAnthropic = settings.api === 'anthropic';
-  const url = isAnthropic ? `${settings.baseUrl}/v1/models?limit=1000` : `${settings.baseUrl}/models`;
-  const response = await createWatchedFetch(() => undefined)(url, {
+export async function fetchModels(settings: ProviderSettings, found: FoundKey): Promise<ModelEntry[]> {
+  const data = await fetchList(settings, found);
+  if (!Array.isArray(data)) throw new Error('asked for its models, it answered something else');
+  const entries = data.flatMap((told: unknown) => toEntry(told));
+  return (isOpenAi(settings) ? entries.filter(({ id }) => !otherKinds.test(id)) : entries).slice(0, limits.modelsListedMax);
+}
+
+async function fetchList(settings: ProviderSettings, found: FoundKey): Promise<unknown> {
+  const stop = AbortSignal.timeout(limits.modelListMs);
+  try {
+    const response = await askForList(settings, found, stop);
+    if (response.ok) return parseList(await readText(response));
+    await response.body?.cancel();
+    throw new Error(`asked for its models, it answered HTTP ${response.status}`);
+  } catch (error) {
+    if (stop.aborted) throw new Error(`asked for its models, it did not answer within ${limits.modelListMs / 1000} s`, { cause: error });
+    throw error instanceof TypeError ? new Error(transportWords(error), { cause: error }) : error;
+  }
+}
+
+/** Redirects are not followed: keys are not sent elsewhere. */
+function askForList({ api, baseUrl, headers }: ProviderSettings, { key }: FoundKey, signal: AbortSignal): Promise<Response> {
+  const isAnthropic = api === 'anthropic';
+  return fetch(isAnthropic ? `${baseUrl}/v1/models?limit=1000` : `${baseUrl}/models`, {
     headers: {
       accept: 'application/json',
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       ...(isAnthropic ? { 'anthropic-version': '2023-06-01' } : {}),
-      ...settings.headers,
+      ...headers,
     },
-    signal: AbortSignal.timeout(limits.modelListMs),
+    redirect: 'manual',
+    signal,
   });
-  if (!response.ok) throw new Error(`asked for its models, it answered HTTP ${response.status}`);
-  const { data } = JSON.parse(await readText(response)) as { data?: unknown };
-  if (!Array.isArray(data)) throw new Error('asked for its models, it answered something else');
-  const entries = data.flatMap((told: unknown) => toEntry(told));
-  return (isOpenAi(settings) ? entries.filter(({ id }) => !otherKinds.test(id)) : entries).slice(0, limits.modelsListedMax);
+}
+
+/** What stands under `data`; some servers send the list itself. */
+function parseList(text: string): unknown {
+  try {
+    const value = JSON.parse(text) as { data?: unknown } | null;
+    return Array.isArray(value) ? value : value?.data;
+  } catch (error) {
+    throw new Error('asked for its models, it answered something that is not JSON', { cause: error });
+  }
 }
 
 function isOpenAi({ baseUrl }: ProviderSettings): boolean {

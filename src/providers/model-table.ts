@@ -1,8 +1,6 @@
 import type { ModelEntry } from './settings.js';
 
-/** When the tables below were last held against the providers' own pages. Prices are US dollars for a million tokens. */
-export const tableDate = '2026-11-16';
-
+// Last held against the providers' own pages on 2026-11-16. Prices are US dollars for a million tokens.
 const million = 1_000_000;
 
 function claude(id: string, window: number, maxOutput: number, prices: [number, number, number, number]): ModelEntry {

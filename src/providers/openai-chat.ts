@@ -1,16 +1,20 @@
 import type * as Chat from 'openai/resources/chat/completions';
 import type { StopReason, Usage } from '../protocol/messages.js';
+import { createCallReader } from './chat-calls.js';
 import type { Asked } from './failures.js';
+import type { Manner } from './lean.js';
 import { nothingFromTheEnvironment } from './openai-models.js';
-import type { ModelDelta, ModelRequest, Provider } from './port.js';
+import { withOwnHeaders } from './own-headers.js';
+import { createPlaces } from './places.js';
+import type { ModelRequest, Provider } from './port.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from './settings.js';
-import { streamResponse, type Dialect } from './streamed.js';
+import { streamResponse, type Dialect, type Reader } from './streamed.js';
 import { textOfParts, toTurns, type Part, type WireTurn } from './turns.js';
 
 type Chunk = Chat.ChatCompletionChunk;
 type Message = Chat.ChatCompletionMessageParam;
-/** Servers have two names for what a model thinks before it answers. */
-type Delta = Chat.ChatCompletionChunk.Choice.Delta & { reasoning_content?: unknown; reasoning?: unknown };
+/** Servers have several names for what a model thinks before it answers. */
+type Delta = Chat.ChatCompletionChunk.Choice.Delta & { reasoning_content?: unknown; reasoning?: unknown; reasoning_text?: unknown };
 
 const stopReasons: Record<string, StopReason> = {
   stop: 'stop',
@@ -24,12 +28,10 @@ export function createChatProvider(settings: ProviderSettings, known: (model: st
   return {
     stream(request, signal) {
       const dialect: Dialect<Chunk> = {
-        async open({ lean }, options, stop) {
+        async open(manner, options, stop) {
           const { OpenAI } = await import('openai');
-          const client = new OpenAI({ ...options, ...nothingFromTheEnvironment });
-          const { reasoning_effort, ...plain } = toBody(request, known(request.model), settings);
-          const body = lean || reasoning_effort === undefined ? plain : { ...plain, reasoning_effort };
-          return client.chat.completions.create(body, { signal: stop });
+          const client = withOwnHeaders(new OpenAI({ ...options, ...nothingFromTheEnvironment }), options);
+          return client.chat.completions.create(toBody(request, known(request.model), settings, manner), { signal: stop });
         },
         reader: createReader,
       };
@@ -42,6 +44,7 @@ function toBody(
   request: ModelRequest,
   model: KnownModel,
   { baseUrl, verbosity }: ProviderSettings,
+  { level }: Manner,
 ): Chat.ChatCompletionCreateParamsStreaming {
   const maxOutput = request.maxOutput ?? model.maxOutput;
   // OpenAI itself has renamed the bound; nobody else has to know the new name.
@@ -50,12 +53,16 @@ function toBody(
     model: modelIdOf(request.model),
     stream: true,
     stream_options: { include_usage: true },
-    messages: [{ role: 'system', content: request.system }, ...toTurns(request, model).flatMap(toMessages)],
+    messages: [...toSystem(request.system), ...toTurns(request, model, () => undefined).flatMap(toMessages)],
     ...(maxOutput === null ? {} : { [bound]: maxOutput }),
-    ...(verbosity === undefined ? {} : { verbosity }),
-    ...(request.thinking === 'off' ? {} : { reasoning_effort: request.thinking }),
+    ...(verbosity === undefined || !level ? {} : { verbosity }),
+    ...(request.thinking === 'off' || !level ? {} : { reasoning_effort: request.thinking }),
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toTool) }),
   };
+}
+
+function toSystem(system: string): Message[] {
+  return system.trim() === '' ? [] : [{ role: 'system', content: system }];
 }
 
 function toTool({ name, description, parameters }: ModelRequest['tools'][number]): Chat.ChatCompletionFunctionTool {
@@ -75,8 +82,7 @@ function toMessages(turn: WireTurn): Message[] {
 
 /** Plain words go as a string: not every server takes parts. */
 function toContent(parts: Part[]): string | Chat.ChatCompletionContentPart[] {
-  const [first] = parts;
-  if (parts.length === 1 && first?.type === 'text') return first.text;
+  if (parts.every((part) => part.type === 'text')) return parts.map(({ text }) => text).join('\n\n');
   return parts.map((part) =>
     part.type === 'text'
       ? { type: 'text', text: part.text }
@@ -95,68 +101,51 @@ function toAssistant(blocks: (WireTurn & { role: 'assistant' })['blocks']): Mess
   return [{ role: 'assistant', ...(text === '' ? {} : { content: text }), ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
 }
 
-const thinkingBlock = 0;
-const textBlock = 1;
-const firstCallBlock = 2;
+/** Compatible servers leave things out, whatever the types say. */
+type Told = Partial<Omit<Chunk, 'usage'>> & { usage?: Partial<NonNullable<Chunk['usage']>> | null };
 
-function createReader({ provider }: Asked): ReturnType<Dialect<Chunk>['reader']> {
-  let begun = false;
+function createReader(asked: Asked): Reader<Chunk> {
   let finish: string | undefined;
   let usage: Usage | null = null;
-  const calls = createCallPlaces();
+  const placeOf = createPlaces();
+  const calls = createCallReader(placeOf);
 
   return {
-    read(chunk) {
-      const deltas: ModelDelta[] = begun ? [] : [{ type: 'begin' }];
-      begun = true;
+    read(chunk: Told) {
       if (chunk.usage) usage = toUsage(chunk.usage);
-      const [choice] = chunk.choices as (Chunk['choices'][number] | undefined)[];
-      if (!choice) return deltas;
-      if (choice.finish_reason) finish = choice.finish_reason;
-      const delta = choice.delta as Delta | undefined;
-      if (!delta) return deltas;
-      const thought = delta.reasoning_content ?? delta.reasoning;
-      if (typeof thought === 'string' && thought !== '') deltas.push({ type: 'thinking', block: thinkingBlock, text: thought });
-      const text = delta.content ?? delta.refusal;
-      if (text) deltas.push({ type: 'text', block: textBlock, text });
-      for (const call of delta.tool_calls ?? []) deltas.push(...calls.read(call));
-      return deltas;
+      const [choice] = chunk.choices ?? [];
+      if (choice?.finish_reason) finish = choice.finish_reason;
+      const delta = choice?.delta as Delta | undefined;
+      if (!delta) return [];
+      const thought = [delta.reasoning_content, delta.reasoning, delta.reasoning_text].find(isSaid);
+      const text = [delta.content, delta.refusal].find(isSaid);
+      return [
+        ...(thought === undefined ? [] : [{ type: 'thinking' as const, block: placeOf('thinking'), text: thought }]),
+        ...(text === undefined ? [] : [{ type: 'text' as const, block: placeOf('text'), text }]),
+        ...(delta.tool_calls ?? []).flatMap(calls.read),
+      ];
     },
     ended() {
-      if (finish === undefined) return undefined;
-      if (finish === 'content_filter') return { type: 'failure', message: `${provider} stopped the answer because of its content filter` };
+      if (finish === undefined || finish === 'error') return undefined;
+      if (finish === 'content_filter')
+        return { type: 'failure', message: `${asked.provider} stopped the answer because of its content filter` };
       return { type: 'end', stopReason: stopReasons[finish] ?? 'stop', usage };
     },
   };
 }
 
-/** Which block each fragment of a call belongs to. Some servers give every call the index 0, or none: a new id is a new call. */
-function createCallPlaces(): { read(call: Chat.ChatCompletionChunk.Choice.Delta.ToolCall): ModelDelta[] } {
-  const open = new Map<number, { block: number; id: string }>();
-  let count = 0;
-  return {
-    read({ index, id, function: named }) {
-      const at = (index as number | undefined) ?? 0;
-      const deltas: ModelDelta[] = [];
-      let place = open.get(at);
-      if (!place || (id && named?.name && place.id !== '' && id !== place.id)) {
-        place = { block: firstCallBlock + count++, id: id ?? '' };
-        open.set(at, place);
-        deltas.push({ type: 'tool_call', block: place.block, id: id ?? '', name: named?.name ?? '' });
-      }
-      if (named?.arguments) deltas.push({ type: 'tool_arguments', block: place.block, json: named.arguments });
-      return deltas;
-    },
-  };
+function isSaid(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
 }
 
-function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details }: NonNullable<Chunk['usage']>): Usage {
+function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details }: NonNullable<Told['usage']>): Usage {
   const cacheRead = prompt_tokens_details?.cached_tokens ?? 0;
+  const cacheWrite = prompt_tokens_details?.cache_write_tokens ?? 0;
   return {
-    input: Math.max(0, prompt_tokens - cacheRead),
-    output: completion_tokens,
+    input: Math.max(0, (prompt_tokens ?? 0) - cacheRead - cacheWrite),
+    output: completion_tokens ?? 0,
     cache_read: cacheRead,
-    cache_write: 0,
+    cache_write: cacheWrite,
     cost_usd: null,
   };
 }

@@ -2,9 +2,12 @@ import type * as Responses from 'openai/resources/responses/responses';
 import type { StopReason, Usage } from '../protocol/messages.js';
 import { inStreamFailure, type Asked } from './failures.js';
 import { nothingFromTheEnvironment, reasoningEffort } from './openai-models.js';
-import type { ModelDelta, ModelRequest, Provider } from './port.js';
+import type { ModelRequest, Provider } from './port.js';
+import type { Manner } from './lean.js';
+import { withOwnHeaders } from './own-headers.js';
+import { createPlaces } from './places.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from './settings.js';
-import { streamResponse, type Dialect } from './streamed.js';
+import { streamResponse, type Dialect, type Reader } from './streamed.js';
 import { textOfParts, toTurns, type Part, type SaidBlock, type WireTurn } from './turns.js';
 
 type Event = Responses.ResponseStreamEvent;
@@ -19,11 +22,10 @@ export function createResponsesProvider(settings: ProviderSettings, known: (mode
   return {
     stream(request, signal) {
       const dialect: Dialect<Event> = {
-        async open({ lean }, options, stop) {
+        async open(manner, options, stop) {
           const { OpenAI } = await import('openai');
-          const client = new OpenAI({ ...options, ...nothingFromTheEnvironment });
-          const body = toBody(request, known(request.model), settings);
-          return client.responses.create(lean ? toLean(body) : body, { signal: stop });
+          const client = withOwnHeaders(new OpenAI({ ...options, ...nothingFromTheEnvironment }), options);
+          return client.responses.create(toBody(request, known(request.model), settings, manner), { signal: stop });
         },
         reader: createReader,
       };
@@ -32,27 +34,32 @@ export function createResponsesProvider(settings: ProviderSettings, known: (mode
   };
 }
 
-/** The same request for a model that does not take back what it thought, or does not think. */
-function toLean({ reasoning: _reasoning, include: _include, text: _text, ...body }: Body): Body {
-  const input = Array.isArray(body.input) ? body.input.filter((item) => item.type !== 'reasoning') : [];
-  return { ...body, input };
-}
-
-function toBody(request: ModelRequest, model: KnownModel, { verbosity }: Pick<ProviderSettings, 'verbosity'>): Body {
-  const effort = reasoningEffort(model.id, request.thinking);
+function toBody(
+  request: ModelRequest,
+  model: KnownModel,
+  { verbosity }: Pick<ProviderSettings, 'verbosity'>,
+  { thoughts, level }: Manner,
+): Body {
+  const effort = level ? reasoningEffort(model.id, request.thinking) : undefined;
   const maxOutput = request.maxOutput ?? model.maxOutput;
   return {
     model: modelIdOf(request.model),
     stream: true,
     store: false,
-    instructions: request.system,
-    input: toTurns(request, model).flatMap(toItems),
+    ...(request.system.trim() === '' ? {} : { instructions: request.system }),
+    input: toTurns(request, model, (signature) => (thoughts && readReasoning(signature) ? signature : undefined)).flatMap(toItems),
     prompt_cache_key: request.sessionId,
     ...(maxOutput === null ? {} : { max_output_tokens: Math.max(outputTokensMin, maxOutput) }),
     ...(effort === undefined ? {} : { reasoning: { effort, summary: 'auto' as const }, include: ['reasoning.encrypted_content' as const] }),
-    ...(verbosity === undefined ? {} : { text: { verbosity } }),
+    ...(verbosity === undefined || !level ? {} : { text: { verbosity } }),
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toTool), parallel_tool_calls: true }),
   };
+}
+
+/** The reasoning item that a signature is; undefined for those that another API made under the same name. */
+function readReasoning(signature: string): Responses.ResponseReasoningItem | undefined {
+  if (!signature.startsWith('{"type":"reasoning"')) return undefined;
+  return JSON.parse(signature) as Responses.ResponseReasoningItem;
 }
 
 function toTool({ name, description, parameters }: ModelRequest['tools'][number]): Responses.FunctionTool {
@@ -60,7 +67,7 @@ function toTool({ name, description, parameters }: ModelRequest['tools'][number]
 }
 
 function toItems(turn: WireTurn): Item[] {
-  if (turn.role === 'assistant') return turn.blocks.flatMap((block, index) => toSaidItems(block, turn.blocks.slice(index + 1)));
+  if (turn.role === 'assistant') return turn.blocks.map(toSaidItem);
   const outputs = turn.answers.map(({ id, parts }): Item => {
     const output = parts.some((part) => part.type === 'image') ? parts.map(toInputPart) : textOfParts(parts);
     return { type: 'function_call_output', call_id: id, output };
@@ -73,36 +80,42 @@ function toInputPart(part: Part): Responses.ResponseInputText | Responses.Respon
   return { type: 'input_image', detail: 'auto', image_url: `data:${part.mimeType};base64,${part.data}` };
 }
 
-function toSaidItems(block: SaidBlock, rest: SaidBlock[]): Item[] {
+function toSaidItem(block: SaidBlock): Item {
   switch (block.type) {
     case 'text':
-      return [{ type: 'message', role: 'assistant', content: block.text, ...(block.phase === undefined ? {} : { phase: block.phase }) }];
+      return { type: 'message', role: 'assistant', content: block.text, ...(block.phase === undefined ? {} : { phase: block.phase }) };
     case 'call':
-      return [{ type: 'function_call', call_id: block.id, name: block.name, arguments: JSON.stringify(block.args) }];
+      return { type: 'function_call', call_id: block.id, name: block.name, arguments: JSON.stringify(block.args) };
     case 'thinking':
-      // Reasoning that led to nothing, because the answer was cut, is refused.
-      return rest.some(({ type }) => type !== 'thinking') ? [JSON.parse(block.signature) as Responses.ResponseReasoningItem] : [];
+      return JSON.parse(block.signature) as Responses.ResponseReasoningItem;
   }
 }
 
-/** Places within a response: parts of one item stand behind one another. */
-const partsPerItemMax = 1_000;
+type Said = ReturnType<Reader<Event>['read']>;
 
-function createReader(asked: Asked): ReturnType<Dialect<Event>['reader']> {
+function createReader(asked: Asked): Reader<Event> {
   /** Argument texts that came as fragments; some servers send them only whole. */
   const argued = new Set<number>();
+  const numberOf = createPlaces();
+  let calls = 0;
 
   function placeOf({ output_index, content_index = 0 }: { output_index: number; content_index?: number }): number {
-    return output_index * partsPerItemMax + content_index;
+    return numberOf(`${output_index}.${content_index}`);
   }
 
-  function argumentsOf(outputIndex: number, json: string): ModelDelta[] {
+  function argumentsOf(outputIndex: number, json: string): Said {
     if (argued.has(outputIndex) || json === '') return [];
     argued.add(outputIndex);
     return [{ type: 'tool_arguments', block: placeOf({ output_index: outputIndex }), json }];
   }
 
-  function itemDone(item: Responses.ResponseOutputItem, output_index: number): ModelDelta[] {
+  function itemAdded(item: Responses.ResponseOutputItem, output_index: number): Said {
+    if (item.type !== 'function_call') return [];
+    calls++;
+    return [{ type: 'tool_call', block: placeOf({ output_index }), id: item.call_id, name: item.name }];
+  }
+
+  function itemDone(item: Responses.ResponseOutputItem, output_index: number): Said {
     if (item.type === 'function_call') return argumentsOf(output_index, item.arguments);
     if (item.type === 'message' && item.phase) {
       return item.content.map((_, content_index) => ({
@@ -121,11 +134,8 @@ function createReader(asked: Asked): ReturnType<Dialect<Event>['reader']> {
   return {
     read(event) {
       switch (event.type) {
-        case 'response.created':
-          return [{ type: 'begin' }];
         case 'response.output_item.added':
-          if (event.item.type !== 'function_call') return [];
-          return [{ type: 'tool_call', block: placeOf(event), id: event.item.call_id, name: event.item.name }];
+          return itemAdded(event.item, event.output_index);
         case 'response.output_text.delta':
         case 'response.refusal.delta':
           return [{ type: 'text', block: placeOf(event), text: event.delta }];
@@ -144,7 +154,7 @@ function createReader(asked: Asked): ReturnType<Dialect<Event>['reader']> {
         case 'response.output_item.done':
           return itemDone(event.item, event.output_index);
         case 'response.completed':
-          return [{ type: 'end', stopReason: 'stop', usage: toUsage(event.response.usage) }];
+          return [{ type: 'end', stopReason: calls > 0 ? 'tool_use' : 'stop', usage: toUsage(event.response.usage) }];
         case 'response.incomplete':
           return [toIncomplete(event.response, asked)];
         case 'response.failed': {
@@ -161,22 +171,25 @@ function createReader(asked: Asked): ReturnType<Dialect<Event>['reader']> {
   };
 }
 
-function toIncomplete({ incomplete_details, usage }: Responses.Response, { provider }: Asked): ModelDelta {
+function toIncomplete({ incomplete_details, usage }: Responses.Response, { provider }: Asked): Said[number] {
   const reason = incomplete_details?.reason;
   if (reason === 'content_filter') return { type: 'failure', message: `${provider} stopped the answer because of its content filter` };
   const stopReason: StopReason = 'length';
   return { type: 'end', stopReason, usage: toUsage(usage) };
 }
 
-function toUsage(usage: Responses.ResponseUsage | undefined | null): Usage | null {
+/** Compatible servers leave numbers out, whatever the types say. */
+type Told = Partial<Omit<Responses.ResponseUsage, 'input_tokens_details'>> & {
+  input_tokens_details?: Partial<Responses.ResponseUsage.InputTokensDetails> | null;
+};
+
+function toUsage(usage: Told | undefined | null): Usage | null {
   if (!usage) return null;
-  // Compatible servers leave the details out, whatever the type says.
-  const details = usage.input_tokens_details as Partial<Responses.ResponseUsage.InputTokensDetails> | undefined;
-  const cacheRead = details?.cached_tokens ?? 0;
-  const cacheWrite = details?.cache_write_tokens ?? 0;
+  const cacheRead = usage.input_tokens_details?.cached_tokens ?? 0;
+  const cacheWrite = usage.input_tokens_details?.cache_write_tokens ?? 0;
   return {
-    input: Math.max(0, usage.input_tokens - cacheRead - cacheWrite),
-    output: usage.output_tokens,
+    input: Math.max(0, (usage.input_tokens ?? 0) - cacheRead - cacheWrite),
+    output: usage.output_tokens ?? 0,
     cache_read: cacheRead,
     cache_write: cacheWrite,
     cost_usd: null,

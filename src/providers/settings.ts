@@ -65,6 +65,8 @@ export function modelIdOf(model: string): string {
 
 const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-export function isSupportedImage(mimeType: string): boolean {
-  return imageTypes.has(mimeType.toLowerCase());
+/** How the providers spell the type of an image; undefined for types that they do not take. */
+export function supportedImage(mimeType: string): string | undefined {
+  const type = mimeType.toLowerCase().replace(/^image\/jpg$/, 'image/jpeg');
+  return imageTypes.has(type) ? type : undefined;
 }

@@ -1,8 +1,10 @@
 import { limits } from '../protocol/limits.js';
+import { OddAnswer } from './answer-stream.js';
 import { cutFailure, stalledFailure, toFailure, type Asked } from './failures.js';
+import { leanerAfter, type Manner } from './lean.js';
 import type { ModelDelta, ModelFailure, ModelRequest } from './port.js';
 import { modelIdOf, type FoundKey, type ProviderSettings } from './settings.js';
-import { watchSilence } from './silence.js';
+import { watchSilence, type Silence } from './silence.js';
 import { createWatchedFetch } from './watched-fetch.js';
 
 /** What an SDK's client is made with. */
@@ -16,19 +18,16 @@ export interface ClientOptions {
   logLevel: 'off';
 }
 
-/** How a request is put. A lean one leaves out what a provider may refuse although the conversation is sound. */
-export interface Manner {
-  lean: boolean;
-}
-
 /** One API: how a stream of its events is opened, and what each event says. */
 export interface Dialect<Event> {
   open(manner: Manner, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>>;
   /** A reader for one response. Says `end` or `failure` itself, from `ended` at the latest: undefined is a response that was cut. */
-  reader(asked: Asked): {
-    read(event: Event): ModelDelta[];
-    ended(): ModelDelta | undefined;
-  };
+  reader(asked: Asked): Reader<Event>;
+}
+
+export interface Reader<Event> {
+  read(event: Event): Exclude<ModelDelta, { type: 'begin' }>[];
+  ended(): ModelDelta | undefined;
 }
 
 /** Asks for one response and reads it to its end. Whatever goes wrong is said as a failure; nothing is thrown. */
@@ -49,9 +48,11 @@ export async function* streamResponse<Event extends object>(
   const onAbort = (): void => stop.abort();
   signal.addEventListener('abort', onAbort, { once: true });
   const silence = watchSilence(settings.idleMs, () => stop.abort());
+  let begun = false;
+  let closes = false;
   try {
     if (signal.aborted) return;
-    const opened = await openWithKey(dialect, settings, asked, createWatchedFetch(silence.touch), stop.signal);
+    const opened = await openWithKey(dialect, settings, asked, silence, stop.signal);
     if ('problem' in opened) {
       yield { type: 'failure', message: opened.problem };
       return;
@@ -59,13 +60,19 @@ export async function* streamResponse<Event extends object>(
     const reader = dialect.reader(asked);
     const events: AsyncIterator<Event, unknown> = opened.events[Symbol.asyncIterator]();
     for (let next = await events.next(); next.done !== true; next = await events.next()) {
-      for (const delta of reader.read(next.value)) {
-        const over = delta.type === 'end' || delta.type === 'failure';
-        if (over) void letClose(events, stop);
+      silence.listen(false);
+      const deltas = readEvent(reader, next.value);
+      if (!begun && deltas[0]?.type !== 'failure') yield { type: 'begin' };
+      begun = true;
+      for (const delta of deltas) {
+        closes = delta.type === 'end' || delta.type === 'failure';
+        if (closes) void letClose(events, stop);
         yield delta;
-        if (over) return;
+        if (closes) return;
       }
+      silence.listen(true);
     }
+    closes = true;
     // An aborted stream of an SDK just ends.
     if (!isOver(signal)) yield reader.ended() ?? { type: 'failure', ...(isOver(stop.signal) ? stalled() : cutFailure(asked)) };
   } catch (error) {
@@ -73,6 +80,16 @@ export async function* streamResponse<Event extends object>(
   } finally {
     silence.stop();
     signal.removeEventListener('abort', onAbort);
+    // Who stops reading in the middle hangs up.
+    if (!closes) stop.abort();
+  }
+}
+
+function readEvent<Event>(reader: Reader<Event>, event: Event): ReturnType<Reader<Event>['read']> {
+  try {
+    return reader.read(event);
+  } catch (cause) {
+    throw new OddAnswer('something that is not understood', { cause });
   }
 }
 
@@ -86,21 +103,31 @@ async function openWithKey<Event>(
   dialect: Dialect<Event>,
   settings: ProviderSettings,
   asked: Asked,
-  watchedFetch: typeof fetch,
+  silence: Silence,
   signal: AbortSignal,
 ): Promise<{ events: AsyncIterable<Event> } | { problem: string }> {
   for (;;) {
-    const found = await settings.findKey();
+    const found = await unlessAborted(settings.findKey(), signal);
     if ('problem' in found) return found;
     asked.keySource = found.key === null ? null : found.source;
     asked.secrets = [...(found.key === null ? [] : [found.key]), ...Object.values(settings.headers)];
     try {
-      return { events: await openStream(dialect, toOptions(settings, found, watchedFetch), signal) };
+      return { events: await openStream(dialect, toOptions(settings, found, createWatchedFetch(silence)), signal) };
     } catch (error) {
       if (statusOf(error) === 401) settings.forgetKey();
       if (statusOf(error) !== 401 || !found.remembered || signal.aborted) throw error;
+      silence.listen(false);
     }
   }
+}
+
+/** Rejects when the signal is aborted, whatever becomes of the promise. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
 }
 
 /** Local servers want no key, but their SDK wants one to be there. */
@@ -119,21 +146,16 @@ function toOptions(settings: ProviderSettings, { key }: FoundKey, watchedFetch: 
   };
 }
 
-/**
- * Thoughts that the provider does not take back (they were bound to a prompt that has changed, or its keys have), and levels of
- * thinking that a model does not know, are no reason to fail: it is asked once more without them.
- */
-const leanable =
-  /invalid `?signature|blocks? .*cannot be modified|different conversation|expected `?thinking|invalid_encrypted_content|encrypted content|of type 'reasoning'|not persisted when|(does not|doesn't) support (thinking|reasoning)|(unsupported|unknown|unrecognized|extra inputs?)[^.]*(reasoning|thinking|effort|verbosity)|(reasoning|thinking|effort|verbosity)[^.]*(not supported|unsupported|not permitted)/i;
-const refusals = new Set([400, 404, 422]);
-
+/** Asks once more, without it, when a provider does not take what may as well be left out. */
 async function openStream<Event>(dialect: Dialect<Event>, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>> {
-  try {
-    return await dialect.open({ lean: false }, options, signal);
-  } catch (error) {
-    const isRefused = refusals.has(statusOf(error) ?? 0) && error instanceof Error && leanable.test(error.message);
-    if (!isRefused || signal.aborted) throw error;
-    return dialect.open({ lean: true }, options, signal);
+  for (let manner: Manner = { thoughts: true, level: true }; ;) {
+    try {
+      return await dialect.open(manner, options, signal);
+    } catch (error) {
+      const leaner = signal.aborted ? undefined : leanerAfter(error, manner);
+      if (!leaner) throw error;
+      manner = leaner;
+    }
   }
 }
 

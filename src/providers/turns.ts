@@ -1,4 +1,4 @@
-import { isSupportedImage, type KnownModel } from './settings.js';
+import { supportedImage, type KnownModel } from './settings.js';
 import { textOf } from '../protocol/content.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import type { ModelMessage, ModelRequest, Phase } from './port.js';
@@ -18,15 +18,23 @@ export interface ToolAnswer {
 /** The history in the shape that all three APIs can be told: sides take turns, and what answers calls comes before other words. */
 export type WireTurn = { role: 'assistant'; blocks: SaidBlock[] } | { role: 'user'; answers: ToolAnswer[]; parts: Part[] };
 
-const idPattern = /^[a-zA-Z0-9_-]{1,64}$/;
+/** Of all the APIs that there are, Chat Completions has the shortest. */
+const idPattern = /^[a-zA-Z0-9_-]{1,40}$/;
 const nameCharsMax = 64;
 
+/** What goes back of a thought's signature; undefined when the thought is of no use to the provider. */
+export type ReadSignature = (signature: string) => string | undefined;
+
 /**
- * Makes turns of a history that any models may have said: thinking is kept only where the model that is asked thought it and signed
- * it, ids are made unique and of plain letters, names are cut to what an API accepts, empty texts are left out. The same history
- * always gives the same turns, so that what a provider keeps of a prompt stays good.
+ * Makes turns of a history that any models may have said: thinking is kept only where the model that is asked thought it, signed it
+ * and went on to say something, ids are made unique and of plain letters, names are cut to what an API accepts, empty texts are left
+ * out. The same history always gives the same turns, so that what a provider keeps of a prompt stays good.
  */
-export function toTurns({ messages, model }: ModelRequest, { images }: Pick<KnownModel, 'images'>): WireTurn[] {
+export function toTurns(
+  { messages, model }: ModelRequest,
+  { images }: Pick<KnownModel, 'images'>,
+  readSignature: ReadSignature,
+): WireTurn[] {
   const turns: WireTurn[] = [];
   const ids = createIds();
 
@@ -40,24 +48,34 @@ export function toTurns({ messages, model }: ModelRequest, { images }: Pick<Know
 
   for (const message of messages) {
     if (message.role === 'assistant') {
-      const blocks = message.content.flatMap((block) => toSaid(block, message.model === model, ids.give));
+      const read = message.model === model ? readSignature : () => undefined;
+      const blocks = withoutLastThoughts(message.content.flatMap((block) => toSaid(block, read, ids.give)));
       if (blocks.length > 0) turns.push({ role: 'assistant', blocks });
     } else if (message.role === 'tool_result') {
       userTurn().answers.push(toAnswer(message, ids.find(message.toolCallId ?? ''), images));
     } else {
-      userTurn().parts.push(...toParts(message.content, images));
+      const parts = toParts(message.content, images);
+      userTurn().parts.push(...(parts.length > 0 ? parts : [emptyMessage]));
     }
   }
-  return turns.filter((turn) => turn.role === 'assistant' || turn.answers.length + turn.parts.length > 0);
+  return turns;
 }
 
-function toSaid(block: ContentBlock, own: boolean, giveId: (id: string) => string): SaidBlock[] {
+/** Nothing may be said by leaving nothing: the provider would find two answers in a row, or none to give. */
+const emptyMessage: Part = { type: 'text', text: '(an empty message)' };
+
+/** Thoughts that led to nothing, because the answer was cut, are refused. */
+function withoutLastThoughts(blocks: SaidBlock[]): SaidBlock[] {
+  return blocks.slice(0, blocks.findLastIndex(({ type }) => type !== 'thinking') + 1);
+}
+
+function toSaid(block: ContentBlock, readSignature: ReadSignature, giveId: (id: string) => string): SaidBlock[] {
   switch (block.type) {
     case 'text':
       return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text, ...(isPhase(block.phase) ? { phase: block.phase } : {}) }];
     case 'thinking': {
-      const signature = block.thinking_signature ?? '';
-      if (!own || signature === '') return [];
+      const signature = readSignature(block.thinking_signature ?? '') ?? '';
+      if (signature === '') return [];
       return [{ type: 'thinking', text: block.thinking, signature, redacted: block.redacted === true }];
     }
     case 'tool_call':
@@ -77,17 +95,24 @@ function toAnswer({ content, isError }: ModelMessage, id: string, images: boolea
 }
 
 function toParts(content: readonly ContentBlock[], images: boolean): Part[] {
-  return content.flatMap((block): Part[] => {
-    if (block.type === 'text') return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text }];
-    if (block.type !== 'image') return [];
-    if (images && isSupportedImage(block.mime_type) && block.data !== '') {
-      return [{ type: 'image', data: block.data, mimeType: block.mime_type.toLowerCase() }];
-    }
-    return [{ type: 'text', text: `[an image of type ${block.mime_type} was here; it cannot be shown to this model]` }];
-  });
+  const parts: Part[] = [];
+  for (const block of content) {
+    const last = parts.at(-1);
+    // The texts of a message are one text.
+    if (block.type === 'text' && last?.type === 'text') parts[parts.length - 1] = { type: 'text', text: last.text + block.text };
+    else if (block.type === 'text') parts.push({ type: 'text', text: block.text });
+    else if (block.type === 'image') parts.push(toImage(block, images));
+  }
+  return parts.filter((part) => part.type === 'image' || part.text.trim() !== '');
 }
 
-export function plainName(name: string): string {
+function toImage({ data, mime_type }: ContentBlock & { type: 'image' }, images: boolean): Part {
+  const mimeType = supportedImage(mime_type);
+  if (images && mimeType !== undefined && data !== '') return { type: 'image', data, mimeType };
+  return { type: 'text', text: `[an image of type ${mime_type} was here; it cannot be shown to this model]` };
+}
+
+function plainName(name: string): string {
   const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, nameCharsMax);
   return plain === '' ? 'unnamed' : plain;
 }

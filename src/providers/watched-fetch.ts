@@ -1,66 +1,28 @@
-import { limits } from '../protocol/limits.js';
-
-const newline = 10;
-
-/** The provider sent more than anything of ours could need; reading on would cost memory without bound. */
-export class AnswerTooLong extends Error {
-  override name = 'AnswerTooLong';
-}
+import { toAnswerStream } from './answer-stream.js';
+import { readErrorBody } from './error-bodies.js';
+import type { Silence } from './silence.js';
 
 /**
- * `fetch` as the SDKs are given it: every byte that arrives is noted, a line or an error that has no end is cut, and a redirect is an
- * answer like any other, so that no key follows it to another host.
+ * `fetch` as the SDKs are given it: every byte of an answer that arrives is noted, an event or an error that has no end is cut, and a
+ * redirect is an answer like any other, so that no key follows it to another host.
  */
-export function createWatchedFetch(touch: () => void): typeof fetch {
+export function createWatchedFetch({ touch, listen }: Pick<Silence, 'touch' | 'listen'>): typeof fetch {
   return async (input, init) => {
-    const response = await fetch(input, { ...init, redirect: 'manual' });
+    touch();
+    listen(true);
+    const response = await fetch(input, { ...init, ...wholeCharacters(init), redirect: 'manual' });
     touch();
     const { body, status, statusText, headers } = response;
     if (!body) return response;
-    const read = response.ok ? watchLines(touch) : limitBytes(limits.modelErrorBytesMax);
-    return new Response(through(body, read), { status, statusText, headers });
+    return new Response(response.ok ? toAnswerStream(body, touch) : await readErrorBody(body), { status, statusText, headers });
   };
 }
 
-type Look = (chunk: Uint8Array) => Uint8Array | undefined;
+const escapes = /\\(?:ud[89a-f][0-9a-f]{2}|.)/g;
 
-/** The same bytes, each chunk looked at on its way; an undefined one ends them. */
-function through(body: ReadableStream<Uint8Array>, look: Look): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await reader.read();
-        const seen = done ? undefined : look(value);
-        if (seen) controller.enqueue(seen);
-        else {
-          controller.close();
-          if (!done) await reader.cancel();
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
-}
-
-function watchLines(touch: () => void): Look {
-  let lineBytes = 0;
-  return (chunk) => {
-    touch();
-    const last = chunk.lastIndexOf(newline);
-    lineBytes = last === -1 ? lineBytes + chunk.length : chunk.length - last - 1;
-    if (lineBytes > limits.modelLineBytesMax) throw new AnswerTooLong(`a line of more than ${limits.modelLineBytesMax} bytes`);
-    return chunk;
-  };
-}
-
-function limitBytes(bytesMax: number): Look {
-  let left = bytesMax;
-  return (chunk) => {
-    if (left <= 0) return undefined;
-    const kept = chunk.subarray(0, left);
-    left -= kept.length;
-    return kept;
-  };
+/** Half a surrogate pair, from a text that was cut or a model's arguments, is no JSON to a provider. Whole pairs are not escaped. */
+function wholeCharacters(init: RequestInit | undefined): RequestInit {
+  const body = init?.body;
+  if (typeof body !== 'string' || !body.includes('\\ud')) return {};
+  return { body: body.replace(escapes, (escape) => (escape.startsWith('\\ud') ? '\\ufffd' : escape)) };
 }

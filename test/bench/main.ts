@@ -10,6 +10,10 @@ import { judge, scoreOf, type BenchSetup, type Figure, type Measurement, type Re
 import { history } from './history.js';
 import { idleCpu } from './idle-cpu.js';
 import { idleMemory } from './idle-memory.js';
+import { providerGrowth } from './provider-growth.js';
+import { providerLatency } from './provider-latency.js';
+import { providerMemory } from './provider-memory.js';
+import { providerSpeed } from './provider-speed.js';
 import { toTable } from './report.js';
 import { sessionMemory } from './session-memory.js';
 import { streamBytes } from './stream-bytes.js';
@@ -28,6 +32,10 @@ const measurements: Measurement[] = [
   streamMemory,
   streamGrowth,
   streamBytes,
+  ...providerSpeed,
+  ...providerGrowth,
+  ...providerLatency,
+  ...providerMemory,
   ...fanOut,
   history,
 ];

@@ -127,10 +127,10 @@ describe('a reply', () => {
 });
 
 describe('on first contact', () => {
-  test('the guide says that it is not a model, what it knows and that this build has no other', async () => {
+  test('the guide says that it is not a model, what it knows and how a real one is added', async () => {
     const text = await askText('please refactor my project');
     expect(text).toContain('not a model');
-    expect(text).toContain('ships only the offline guide');
+    expect(text).toContain('berth auth set anthropic');
     for (const phrase of [
       'say ',
       'stream 500 words',

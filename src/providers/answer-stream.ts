@@ -1,0 +1,169 @@
+import { limits } from '../protocol/limits.js';
+import { toErrorEvent } from './error-bodies.js';
+
+/** The provider sent more than anything of ours could need; reading on would cost memory without bound. */
+export class AnswerTooLong extends Error {
+  override name = 'AnswerTooLong';
+}
+
+/** What came is not how a model answers; the message says what it is instead. */
+export class OddAnswer extends Error {
+  override name = 'OddAnswer';
+}
+
+/** Bytes on their way: what is given on now, undefined to wait for more. */
+interface Passage {
+  take(chunk: Uint8Array): Uint8Array | undefined;
+  end(): Uint8Array | undefined;
+  /** The last event has been said: nothing but the end may come. */
+  isOver(): boolean;
+}
+
+/** The same bytes as an SDK can read them without limit: whole events, each of bounded size. Every chunk that arrives is noted. */
+export function toAnswerStream(body: ReadableStream<Uint8Array>, touch: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const passage = createPassage();
+  let waiting: Uint8Array = noBytes;
+  let over = false;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        while (waiting.length === 0 && !over) {
+          const { done, value } = await (passage.isOver() ? readSoon(reader) : reader.read());
+          touch();
+          waiting = (done ? passage.end() : passage.take(value)) ?? waiting;
+          over = done;
+        }
+        const end = endOfPiece(waiting);
+        if (end > 0) controller.enqueue(waiting.subarray(0, end));
+        waiting = waiting.subarray(end);
+        if (over && waiting.length === 0) controller.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+const pieceBytes = 2_048;
+
+/** Where a piece of whole events ends. The SDK of OpenAI copies the rest of a piece for every event in it: small ones cost least. */
+function endOfPiece(bytes: Uint8Array): number {
+  if (bytes.length <= pieceBytes) return bytes.length;
+  const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf('\n\n', pieceBytes, 'latin1');
+  return at === -1 ? bytes.length : at + 2;
+}
+
+type Read = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
+
+/** Servers that do not hang up after their last word are not waited for. */
+async function readSoon(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Read> {
+  const timer = setTimeout(() => void reader.cancel(), limits.modelCloseMs);
+  try {
+    return await reader.read();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const leadingSpace = /^[ \t\r\n\u00ef\u00bb\u00bf]+/;
+const firstBytesMax = 64;
+
+/** Events go on as they come; what begins as JSON or as a page is no stream of events, whatever its headers say. */
+function createPassage(): Passage {
+  let passage: Passage | undefined;
+  return {
+    take(chunk) {
+      passage ??= passageFor(chunk);
+      return passage ? passage.take(chunk) : chunk;
+    },
+    end: () => passage?.end(),
+    isOver: () => passage?.isOver() ?? false,
+  };
+}
+
+function passageFor(chunk: Uint8Array): Passage | undefined {
+  const [first] = Buffer.from(chunk.subarray(0, firstBytesMax)).toString('latin1').replace(leadingSpace, '');
+  if (first === undefined) return undefined;
+  if (first === '<') throw new OddAnswer('a web page');
+  return first === '{' || first === '[' ? createJsonPassage() : createEventPassage();
+}
+
+/** An error that was sent with a status of success, told as the event that it should have been. */
+function createJsonPassage(): Passage {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  return {
+    take(chunk) {
+      bytes += chunk.length;
+      if (bytes > limits.modelErrorBytesMax) throw new OddAnswer('a document');
+      chunks.push(chunk);
+      return undefined;
+    },
+    end() {
+      const event = toErrorEvent(Buffer.concat(chunks).toString('utf8'));
+      if (event === undefined) throw new OddAnswer('a document');
+      return Buffer.from(event);
+    },
+    isOver: () => false,
+  };
+}
+
+const boundaries = ['\n\n', '\r\n\r\n', '\r\r'];
+const boundaryBytesMax = 4;
+const lastEvent = /(^|[\r\n])data: ?\[DONE\]\s*$/;
+const lastEventBytesMax = 24;
+const noBytes = Buffer.alloc(0);
+
+/** Parts of an event are kept until it is whole: an SDK looks through all that it has of one with every chunk. */
+function createEventPassage(): Passage {
+  let kept: Buffer[] = [];
+  /** Of the event that is not whole yet, also where it was given on. */
+  let openBytes = 0;
+  let openTail: Buffer = noBytes;
+  let isOver = false;
+
+  function giveOn(last: Buffer): Buffer {
+    const bytes = kept.length === 0 ? last : Buffer.concat([...kept, last]);
+    kept = [];
+    isOver ||= lastEvent.test(bytes.subarray(-lastEventBytesMax).toString('latin1'));
+    return bytes;
+  }
+
+  return {
+    take(chunk) {
+      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      const end = endOfEvents(bytes);
+      const seam = end > 0 || openTail.length === 0 ? noBytes : Buffer.concat([openTail, bytes.subarray(0, boundaryBytesMax - 1)]);
+      // Where a boundary was cut in two, the beginning of the next event goes on with it.
+      const isAcross = endOfEvents(seam) > 0;
+      const isOpenFrom = end > 0 || isAcross ? end : undefined;
+      openBytes = isOpenFrom === undefined ? openBytes + bytes.length : bytes.length - isOpenFrom;
+      openTail = tailOf(isOpenFrom === undefined ? Buffer.concat([openTail, tailOf(bytes)]) : bytes.subarray(isOpenFrom));
+      if (openBytes > limits.modelLineBytesMax) throw new AnswerTooLong(`an event of more than ${limits.modelLineBytesMax} bytes`);
+      if (isAcross) return giveOn(bytes);
+      if (end === 0) {
+        kept.push(bytes);
+        return undefined;
+      }
+      const whole = giveOn(bytes.subarray(0, end));
+      if (end < bytes.length) kept.push(bytes.subarray(end));
+      return whole;
+    },
+    end: () => (kept.length === 0 ? undefined : giveOn(noBytes)),
+    isOver: () => isOver,
+  };
+}
+
+function tailOf(bytes: Buffer): Buffer {
+  return bytes.subarray(Math.max(0, bytes.length - (boundaryBytesMax - 1)));
+}
+
+/** Where the last whole event ends; 0 when none does. */
+function endOfEvents(bytes: Buffer): number {
+  for (const boundary of boundaries) {
+    const at = bytes.lastIndexOf(boundary, undefined, 'latin1');
+    if (at !== -1) return at + boundary.length;
+  }
+  return 0;
+}
