@@ -4,7 +4,7 @@ import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import { sayCompactionFailed } from './compaction.js';
 import { accept, createDraft, reject, type Decision, type Draft, type Fresh } from './decision.js';
-import type { ActiveRun, OpenCall, SessionState, Turn } from './session.js';
+import { evolve, type ActiveRun, type OpenCall, type SessionState, type Turn } from './session.js';
 import {
   atTurn,
   nextKind,
@@ -54,6 +54,21 @@ export function endMessage(
   }
   if (message.usage) sayUsage(draft, message.usage, contextLeftPercent);
   return accept(draft.facts, undefined);
+}
+
+/** The response ended, and with it the turn when there is nothing more to do in it: one commit instead of two. */
+export function endResponse(
+  state: SessionState,
+  message: Omit<NewMessage, 'role'>,
+  contextLeftPercent: number | null,
+  fresh: Fresh,
+): Decision {
+  const said = endMessage(state, message, contextLeftPercent, fresh);
+  if (!said.ok) return said;
+  const now = said.facts.reduce(evolve, state);
+  if (nextStep(now) !== 'end_turn') return said;
+  const ended = endTurn(now, fresh);
+  return ended.ok ? accept([...said.facts, ...ended.facts], undefined) : ended;
 }
 
 export interface Retry {

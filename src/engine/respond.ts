@@ -1,4 +1,4 @@
-import { beginMessage, endMessage, settleRun } from '../core/runs.js';
+import { beginMessage, endResponse, settleRun } from '../core/runs.js';
 import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
 import type { StopReason, Usage } from '../protocol/messages.js';
@@ -111,7 +111,7 @@ export function createRespond(deps: Deps) {
     const usage = withCost(ended.usage, price);
     const left = usage ? percentLeft(usedTokens(usage), contextWindow) : state.contextLeftPercent;
     await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
-      endMessage(now, { id: message.messageId, content, stopReason, usage, model: state.model }, left, fresh),
+      endResponse(now, { id: message.messageId, content, stopReason, usage, model: state.model }, left, fresh),
     );
   }
 

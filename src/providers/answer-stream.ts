@@ -20,7 +20,7 @@ interface Passage {
 }
 
 /** The same bytes as an SDK can read them without limit: whole events, each of bounded size. Every chunk that arrives is noted. */
-export function toAnswerStream(body: ReadableStream<Uint8Array>, touch: () => void): ReadableStream<Uint8Array> {
+export function toAnswerStream(body: ReadableStream<Uint8Array>, touch: () => void, pieceBytes = Infinity): ReadableStream<Uint8Array> {
   const reader = body.getReader();
   const passage = createPassage();
   let waiting: Uint8Array = noBytes;
@@ -34,7 +34,7 @@ export function toAnswerStream(body: ReadableStream<Uint8Array>, touch: () => vo
           waiting = (done ? passage.end() : passage.take(value)) ?? waiting;
           over = done;
         }
-        const end = endOfPiece(waiting);
+        const end = endOfPiece(waiting, pieceBytes);
         if (end > 0) controller.enqueue(waiting.subarray(0, end));
         waiting = waiting.subarray(end);
         if (over && waiting.length === 0) controller.close();
@@ -45,10 +45,8 @@ export function toAnswerStream(body: ReadableStream<Uint8Array>, touch: () => vo
   );
 }
 
-const pieceBytes = 2_048;
-
-/** Where a piece of whole events ends. The SDK of OpenAI copies the rest of a piece for every event in it: small ones cost least. */
-function endOfPiece(bytes: Uint8Array): number {
+/** Where a piece of whole events ends. */
+function endOfPiece(bytes: Uint8Array, pieceBytes: number): number {
   if (bytes.length <= pieceBytes) return bytes.length;
   const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf('\n\n', pieceBytes, 'latin1');
   return at === -1 ? bytes.length : at + 2;

@@ -21,6 +21,7 @@ export function createAnthropicProvider(settings: ProviderSettings, known: (mode
     stream(request, signal) {
       const prefix = prefixOf(request);
       const dialect: Dialect<Event> = {
+        pieceBytes: Infinity,
         async open(manner, options, stop) {
           const { Anthropic } = await import('@anthropic-ai/sdk');
           const client = withOwnHeaders(new Anthropic({ ...options, authToken: null, webhookKey: null, openTelemetry: false }), options);

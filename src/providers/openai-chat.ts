@@ -3,7 +3,7 @@ import type { StopReason, Usage } from '../protocol/messages.js';
 import { createCallReader } from './chat-calls.js';
 import type { Asked } from './failures.js';
 import type { Manner } from './lean.js';
-import { nothingFromTheEnvironment } from './openai-models.js';
+import { nothingFromTheEnvironment, openAiPieceBytes } from './openai-models.js';
 import { withOwnHeaders } from './own-headers.js';
 import { createPlaces } from './places.js';
 import type { ModelRequest, Provider } from './port.js';
@@ -28,6 +28,7 @@ export function createChatProvider(settings: ProviderSettings, known: (model: st
   return {
     stream(request, signal) {
       const dialect: Dialect<Chunk> = {
+        pieceBytes: openAiPieceBytes,
         async open(manner, options, stop) {
           const { OpenAI } = await import('openai');
           const client = withOwnHeaders(new OpenAI({ ...options, ...nothingFromTheEnvironment }), options);

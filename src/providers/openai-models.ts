@@ -1,5 +1,8 @@
 import type { ThinkingLevel } from './port.js';
 
+/** The SDK copies the rest of a piece for every event in it: small ones cost least. */
+export const openAiPieceBytes = 2_048;
+
 /** The SDK would fill these in from the environment, which may be a repository's own. */
 export const nothingFromTheEnvironment = { organization: null, project: null, adminAPIKey: null, webhookSecret: null } as const;
 

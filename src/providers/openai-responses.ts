@@ -1,7 +1,7 @@
 import type * as Responses from 'openai/resources/responses/responses';
 import type { StopReason, Usage } from '../protocol/messages.js';
 import { inStreamFailure, type Asked } from './failures.js';
-import { nothingFromTheEnvironment, reasoningEffort } from './openai-models.js';
+import { nothingFromTheEnvironment, openAiPieceBytes, reasoningEffort } from './openai-models.js';
 import type { ModelRequest, Provider } from './port.js';
 import type { Manner } from './lean.js';
 import { withOwnHeaders } from './own-headers.js';
@@ -22,6 +22,7 @@ export function createResponsesProvider(settings: ProviderSettings, known: (mode
   return {
     stream(request, signal) {
       const dialect: Dialect<Event> = {
+        pieceBytes: openAiPieceBytes,
         async open(manner, options, stop) {
           const { OpenAI } = await import('openai');
           const client = withOwnHeaders(new OpenAI({ ...options, ...nothingFromTheEnvironment }), options);

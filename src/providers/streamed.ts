@@ -20,6 +20,8 @@ export interface ClientOptions {
 
 /** One API: how a stream of its events is opened, and what each event says. */
 export interface Dialect<Event> {
+  /** About how many bytes its SDK is given at a time. */
+  pieceBytes: number;
   open(manner: Manner, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>>;
   /** A reader for one response. Says `end` or `failure` itself, from `ended` at the latest: undefined is a response that was cut. */
   reader(asked: Asked): Reader<Event>;
@@ -112,7 +114,7 @@ async function openWithKey<Event>(
     asked.keySource = found.key === null ? null : found.source;
     asked.secrets = [...(found.key === null ? [] : [found.key]), ...Object.values(settings.headers)];
     try {
-      return { events: await openStream(dialect, toOptions(settings, found, createWatchedFetch(silence)), signal) };
+      return { events: await openStream(dialect, toOptions(settings, found, createWatchedFetch(silence, dialect.pieceBytes)), signal) };
     } catch (error) {
       if (statusOf(error) === 401) settings.forgetKey();
       if (statusOf(error) !== 401 || !found.remembered || signal.aborted) throw error;

@@ -6,7 +6,7 @@ import type { Silence } from './silence.js';
  * `fetch` as the SDKs are given it: every byte of an answer that arrives is noted, an event or an error that has no end is cut, and a
  * redirect is an answer like any other, so that no key follows it to another host.
  */
-export function createWatchedFetch({ touch, listen }: Pick<Silence, 'touch' | 'listen'>): typeof fetch {
+export function createWatchedFetch({ touch, listen }: Pick<Silence, 'touch' | 'listen'>, pieceBytes: number): typeof fetch {
   return async (input, init) => {
     touch();
     listen(true);
@@ -14,7 +14,7 @@ export function createWatchedFetch({ touch, listen }: Pick<Silence, 'touch' | 'l
     touch();
     const { body, status, statusText, headers } = response;
     if (!body) return response;
-    return new Response(response.ok ? toAnswerStream(body, touch) : await readErrorBody(body), { status, statusText, headers });
+    return new Response(response.ok ? toAnswerStream(body, touch, pieceBytes) : await readErrorBody(body), { status, statusText, headers });
   };
 }
 

@@ -44,11 +44,11 @@ test('what belongs together is one commit: a run with a tool, a steer, a follow-
   (await berth.model.next()).say('x').end();
   (await berth.model.next()).say('y').end();
   await berth.idle(session);
-  const spoken = [['message_start assistant'], ['message_end assistant']];
   expect(commits(session)).toEqual([
     ['session_update'],
     ['agent_start', 'turn_start 1 prompt', 'message_start user', 'message_end user'],
-    ...spoken,
+    ['message_start assistant'],
+    ['message_end assistant'],
     ['tool_execution_start c1'],
     ['queue_update added inp_f'],
     ['queue_update added inp_s'],
@@ -62,10 +62,10 @@ test('what belongs together is one commit: a run with a tool, a steer, a follow-
       'message_end tool_result',
     ],
     ['turn_end 1', 'queue_update taken inp_s', 'turn_start 2 steer', 'message_start user', 'message_end user'],
-    ...spoken,
-    ['turn_end 2', 'queue_update taken inp_f', 'turn_start 3 follow_up', 'message_start user', 'message_end user'],
-    ...spoken,
-    ['turn_end 3', 'agent_end completed'],
+    ['message_start assistant'],
+    ['message_end assistant', 'turn_end 2', 'queue_update taken inp_f', 'turn_start 3 follow_up', 'message_start user', 'message_end user'],
+    ['message_start assistant'],
+    ['message_end assistant', 'turn_end 3', 'agent_end completed'],
   ]);
 });
 

@@ -21,18 +21,21 @@ async function untilIdle(talk: Talk): Promise<void> {
 
 test('of two prompts at the same instant one runs and the other is told so, 200 times of 200', async () => {
   const [a, b] = [await daemon().raw(), await daemon().raw()];
+  // A run that waits for a person does not end while the other prompt is on its way.
+  const texts = ['ask me', 'ask me!'];
   for (let trial = 0; trial < 200; trial++) {
     const session = String((await a.call('new_session')).payload.session_id);
     const replies = await Promise.all(
-      [a, b].map((client, index) => client.call('prompt', { session_id: session, text: `stream ${30 + index} words`, wait: false })),
+      [a, b].map((client, index) => client.call('prompt', { session_id: session, text: texts[index], wait: false })),
     );
     const winner = replies.findIndex(({ ok }) => ok);
     expect(replies.filter(({ ok }) => ok)).toHaveLength(1);
     expect(replies[1 - winner]?.error?.message).toBe('run_in_progress');
     const { payload } = await a.call('get_messages', { session_id: session });
     expect((payload.messages as { role: string; text: string }[]).filter(({ role }) => role === 'user').map(({ text }) => text)).toEqual([
-      `stream ${30 + winner} words`,
+      texts[winner],
     ]);
+    await a.call('delete_session', { session_id: session });
   }
 });
 
