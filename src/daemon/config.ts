@@ -42,27 +42,47 @@ const provider = z.strictObject({
 
 const providers = z.record(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'a provider is named with letters, digits, dots, - and _'), provider);
 
-const schema = z.strictObject({
-  model: z
-    .string()
-    .regex(/^[^\s/]+\/\S+$/, 'a model is named provider/model')
-    .optional(),
-  providers: providers.superRefine(checkProviders).optional(),
-  system_prompt_path: z.string().min(1).optional(),
-  compaction: z.strictObject({ auto: z.boolean().optional(), at_percent: z.int().min(10).max(99).optional() }).optional(),
-  thinking: thinkingLevel.optional(),
-  steering_mode: queueMode.optional(),
-  follow_up_mode: queueMode.optional(),
-  permissions: z.strictObject({ when_detached: whenDetached.optional() }).optional(),
-  limits: z
-    .strictObject({
-      runs_at_once: z.int().min(1).max(256).optional(),
-      model_attempts: z.int().min(1).max(100).optional(),
-      model_retry_ms: z.int().min(1).max(limits.modelRetryMaxMs).optional(),
-      model_idle_seconds: z.number().min(1).max(86_400).optional(),
-    })
-    .optional(),
-});
+const schema = z
+  .strictObject({
+    model: z
+      .string()
+      .regex(/^[^\s/]+\/\S+$/, 'a model is named provider/model')
+      .optional(),
+    providers: providers.superRefine(checkProviders).optional(),
+    system_prompt_path: z.string().min(1).optional(),
+    compaction: z.strictObject({ auto: z.boolean().optional(), at_percent: z.int().min(10).max(99).optional() }).optional(),
+    thinking: thinkingLevel.optional(),
+    steering_mode: queueMode.optional(),
+    follow_up_mode: queueMode.optional(),
+    permissions: z.strictObject({ when_detached: whenDetached.optional() }).optional(),
+    limits: z
+      .strictObject({
+        runs_at_once: z.int().min(1).max(256).optional(),
+        model_attempts: z.int().min(1).max(100).optional(),
+        model_retry_ms: z.int().min(1).max(limits.modelRetryMaxMs).optional(),
+        model_idle_seconds: z
+          .number()
+          .min(1)
+          // What reads HTTP gives up by itself then.
+          .max(limits.modelIdleMs / 1000)
+          .optional(),
+      })
+      .optional(),
+  })
+  .superRefine(checkModel);
+
+/** A model whose provider is misspelled would fail only when it is asked. */
+function checkModel(
+  { model: named, providers: configured = {} }: { model?: string | undefined; providers?: object | undefined },
+  context: z.RefinementCtx,
+): void {
+  const [name = ''] = named?.split('/') ?? [];
+  const known = ['offline', ...builtInProviders, ...Object.keys(configured)];
+  if (named === undefined || known.includes(name)) return;
+  const near = nearest(name, known);
+  const hint = near === undefined ? `there are ${known.join(', ')}` : `did you mean ${near}?`;
+  context.addIssue({ code: 'custom', path: ['model'], message: `there is no provider ${name}; ${hint}` });
+}
 
 /** A provider that is not built in has to say where it is and how it speaks. */
 function checkProviders(named: z.infer<typeof providers>, context: z.RefinementCtx): void {

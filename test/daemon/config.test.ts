@@ -139,3 +139,61 @@ describe('the file', () => {
     }
   });
 });
+
+describe('what it says about models', () => {
+  const local = { api: 'openai-chat', base_url: 'http://127.0.0.1:11434/v1' };
+  const wrong: [string, unknown, RegExp][] = [
+    ['a model whose provider is misspelled', { model: 'antropic/x' }, /model: there is no provider antropic; did you mean anthropic\?/],
+    [
+      'a provider without an API',
+      { providers: { local: { base_url: local.base_url } } },
+      /providers\.local\.api: must be one of anthropic/,
+    ],
+    ['a provider without an address', { providers: { local: { api: 'openai-chat' } } }, /providers\.local\.base_url: must say where/],
+    [
+      'an address that is none',
+      { providers: { local: { ...local, base_url: 'localhost:11434' } } },
+      /providers\.local\.base_url: must be an http/,
+    ],
+    [
+      'a password in an address',
+      { providers: { local: { ...local, base_url: 'http://me:secret@h/' } } },
+      /base_url: must not have a name or password/,
+    ],
+    [
+      'a key that is misspelled',
+      { providers: { local: { ...local, api_kei: 'x' } } },
+      /no key providers\.local\.api_kei; did you mean providers\.local\.api_key\?/,
+    ],
+    [
+      'a key of a model that is misspelled',
+      { providers: { local: { ...local, models: [{ id: 'x', context_windw: 1 }] } } },
+      /context_windw; did you mean providers\.local\.models\.0\.context_window\?/,
+    ],
+    [
+      'a header that no request can have',
+      { providers: { local: { ...local, headers: { x: 'a\nb' } } } },
+      /providers\.local\.headers\.x: must be printable/,
+    ],
+    ['settings of the guide', { providers: { offline: local } }, /providers\.offline: is built in/],
+    ['patience beyond what there is', { limits: { model_idle_seconds: 301 } }, /limits\.model_idle_seconds/],
+  ];
+
+  test.each(wrong)('%s is refused by its name', (_what, config, why) => {
+    expect(refused(JSON.stringify(config))).toMatch(why);
+  });
+
+  test('no refusal repeats a secret', () => {
+    const config = { providers: { local: { ...local, api_key: 'canary\u0001secret', headers: { 'x y': 'canary-header' } } } };
+    expect(refused(JSON.stringify(config))).not.toMatch(/canary/);
+  });
+
+  test('a price without cache prices counts those as input', () => {
+    const models = [{ id: 'x', context_window: 8_192, price: { input: 2, output: 4 } }];
+    expect(parse(JSON.stringify({ providers: { local: { ...local, models } } })).providers.local).toMatchObject({
+      api: 'openai-chat',
+      baseUrl: local.base_url,
+      models: [{ id: 'x', contextWindow: 8_192, price: { input: 2, output: 4, cache_read: 2, cache_write: 2 } }],
+    });
+  });
+});
