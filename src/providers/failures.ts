@@ -150,6 +150,8 @@ function fromTransport(error: unknown, { provider }: Asked): ModelFailure {
   if (known !== undefined) return { message: `${provider}: ${known}`, cause: code, retry: {} };
   const cause = deepestMessage(error);
   if (certificateCodes.test(code)) return { message: `${provider} has a certificate that is not trusted`, cause: `${code}: ${cause}` };
+  // `fetch` asks nobody on ports that belong to other things.
+  if (cause === 'bad port') return { message: `${provider}: its base_url has a port that cannot be used for HTTP`, cause };
   if (isConnectionTrouble(error)) return { message: `${provider}: the connection failed`, cause, retry: {} };
   return { message: `${provider} could not be asked`, cause };
 }
