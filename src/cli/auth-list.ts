@@ -14,11 +14,12 @@ const variables = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' };
 
 export const authList: Subcommand = {
   usage: 'auth list',
-  summary: 'Say which providers have an API key, and where it comes from. Nothing of a key is shown.',
+  summary: 'Say which providers have a key that was kept with berth auth set. Nothing of a key is shown.',
   options: { '--json': 'print one key a line as JSON' },
   notes:
     'anthropic and openai are there without any config; a provider that config.json names can have a key too.\n' +
-    'ANTHROPIC_API_KEY and OPENAI_API_KEY are looked up in this shell. The daemon sees those it was started with.',
+    'ANTHROPIC_API_KEY and OPENAI_API_KEY are looked up in this shell. The daemon sees those it was started with.\n' +
+    'A key in config.json counts before one that is kept here; berth models says which providers can be used.',
   run({ json }: Args, { paths: { configDir }, print, printJson }) {
     const path = authPath(configDir);
     const file = readAuthFile(configDir);
@@ -35,7 +36,7 @@ export const authList: Subcommand = {
     ];
     const cells = rows.map(([name = '', from = '']) => [clipColumns(printableLine(name), nameColumnsMax), printable(from)]);
     for (const line of alignColumns(cells)) print(line);
-    if (rows.length === 0) print('No keys yet. Add one with berth auth set anthropic or berth auth set openai.');
+    if (rows.length === 0) print('No keys are kept. Add one with berth auth set anthropic or berth auth set openai.');
     return Promise.resolve(exit.ok);
   },
 };

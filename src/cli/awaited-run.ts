@@ -39,6 +39,7 @@ export async function awaitRun(berth: Berth, sessionId: string, runId: string, {
     if (message.run_id !== runId || message.role !== 'assistant' || finished.has(message.id)) return;
     finished.add(message.id);
     spoken.finish(message);
+    if (message.stop_reason === 'length') tell('the answer was cut: it reached the most that the model may say at once');
     // Of a very long one the message has only the beginning.
     if (!message.truncated) output = message.text;
   }

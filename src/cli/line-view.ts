@@ -185,7 +185,9 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       case 'ui_notify':
         return note(`[notice] ${quote(event.payload.params.message)}`);
       case 'ui_status':
-        return event.payload.params.text === '' ? undefined : note(`[status] ${quote(event.payload.params.text)}`);
+        // Who watches has heard of a failed attempt already.
+        if (event.payload.params.text === '' || event.payload.params.key === 'model') return undefined;
+        return note(`[status] ${trouble({ message: event.payload.params.text })}`);
       case 'goodbye':
         return event.payload.reason === 'shutting_down' ? note('[daemon] stops') : undefined;
       default:
@@ -198,6 +200,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       if (!recent) for (const { id } of view.messages) shown.add(id);
       catchUp(view);
       if (recent) showQueue(view);
+      for (const text of Object.values(view.status)) note(`[status] ${trouble({ message: text })}`);
+      if (view.state.compaction) note('[summary] old messages are being summarised');
     },
     event: show,
     hear(heard, view) {

@@ -38,7 +38,8 @@ export const send: Subcommand = {
   notes:
     'One argument is the text, for the newest session of this directory; . or a whole id is the session, and so is any name\n' +
     'of one when the text is fed to standard input.\n' +
-    'A text of -, or none, is read from standard input.',
+    'A text of -, or none, is read from standard input.\n' +
+    'With --wait, an answer that breaks off in the middle and is asked for again is printed again; --json has it once.',
   async run({ session, text, steer, followUp, wait, json }: Args, cli) {
     if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
     const berth = await cli.connect();

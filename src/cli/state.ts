@@ -35,7 +35,8 @@ function describeState(found: StateView): string[][] {
     ['model', `${printableLine(found.model)}, thinking ${found.thinking}`],
     ['context', found.context_left_percent === null ? '' : `${found.context_left_percent}% left`],
     ['used', found.usage ? describeUsage(found.usage) : ''],
-    ['state', found.run_state === 'idle' ? 'idle' : `${found.run_state} ${found.run_id}, turn ${found.turn_id}`],
+    ['state', describeWork(found)],
+    ...Object.values(found.ui.status).map((text) => ['waits', printableLine(text)]),
     ['last run', describeLastRun(found)],
     ['queue', waiting.length === 0 ? '' : `${waiting.join(', ')}${found.queue.paused ? '; paused: berth queue ' + named + ' resume' : ''}`],
     ['asks you', found.requests.map(({ params }) => printableLine(String(params.title))).join(' / ')],
@@ -43,6 +44,12 @@ function describeState(found: StateView): string[][] {
     ['seq', String(found.seq)],
   ];
   return rows.filter(([, value]) => value !== '');
+}
+
+function describeWork({ run_state, run_id, turn_id, compaction }: StateView): string {
+  if (run_state === 'idle') return 'idle';
+  const turn = turn_id === '' ? '' : `, turn ${turn_id}`;
+  return `${run_state} ${run_id}${turn}${compaction ? ', old messages are being summarised' : ''}`;
 }
 
 function describeUsage({ input, output, cache_read, cache_write, cost_usd }: NonNullable<StateView['usage']>): string {

@@ -17,7 +17,10 @@ export interface WantedCompaction {
  */
 export function askCompaction(state: SessionState, wanted: WantedCompaction, fresh: Fresh): Decision {
   if (state.run?.aborting) return reject('aborted');
-  if (state.compaction) return accept([], undefined);
+  if (state.compaction) {
+    const other = wanted.instruction !== null && wanted.instruction !== state.compaction.instruction;
+    return other ? reject('run_in_progress', 'a summary is being made already, with another instruction') : accept([], undefined);
+  }
   const draft = createDraft(state);
   if (!state.run) draft.say({ type: 'agent_start', payload: { session_id: state.id, run_id: fresh.id('run') } });
   sayStart(draft, wanted);

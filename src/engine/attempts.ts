@@ -17,13 +17,17 @@ interface Deps {
   settings(): RetrySettings;
   /** From 0 to 1. */
   random(): number;
+  /** Wall clock, milliseconds. */
+  now(): number;
+  /** Says what is waited for to whoever comes meanwhile; an empty text takes it back. */
+  tellWaiting(sessionId: string, text: string): void;
 }
 
 /** What asking a model once, or often enough, came to. */
 export type Attempted<T> = { answer: T } | { failure: ModelFailure } | 'stopped';
 
 /** Asks a model again while its provider has a bad moment: bounded, told to everyone who watches, and stopped by an abort at once. */
-export function createAttempts({ commit, settings, random }: Deps) {
+export function createAttempts({ commit, settings, random, now, tellWaiting }: Deps) {
   function waitFor({ retry }: ModelFailure, attempt: number, { attemptsMax, minMs }: RetrySettings): number | undefined {
     if (!retry || attempt >= attemptsMax || (retry.afterMs ?? 0) > limits.modelRetryAfterMaxMs) return undefined;
     const backoffMs = Math.min(limits.modelRetryMaxMs, minMs * 2 ** (attempt - 1));
@@ -50,12 +54,17 @@ export function createAttempts({ commit, settings, random }: Deps) {
       if (result === 'stopped' || 'answer' in result) return result;
       const { failure } = result;
       const retryInMs = waitFor(failure, count, settings());
-      if (retryInMs === undefined) return { failure: count > 1 ? afterAttempts(failure, count) : failure };
+      if (retryInMs === undefined) return { failure: afterAttempts(failure, count) };
       const told = { error: toRunError(failure), retryInMs, attempt: count, attemptsMax: settings().attemptsMax };
-      const retried = await commit.decideForRun(id, run?.id ?? '', (now) => retryResponse(now, told));
+      const retried = await commit.decideForRun(id, run?.id ?? '', (state) => retryResponse(state, told));
       if (!retried.ok) return 'stopped';
       onDiscarded();
+      tellWaiting(
+        id,
+        `${failure.message}; asked again at ${new Date(now() + retryInMs).toISOString()} (${count} of ${told.attemptsMax} failed)`,
+      );
       await pause(retryInMs, hands);
+      tellWaiting(id, '');
       if (hands.signal.aborted) return 'stopped';
     }
   };
@@ -63,7 +72,9 @@ export function createAttempts({ commit, settings, random }: Deps) {
 export type Attempts = ReturnType<typeof createAttempts>;
 
 function afterAttempts({ message, ...failure }: ModelFailure, count: number): ModelFailure {
-  return { ...failure, message: `${message}; asked ${count} times` };
+  const afterMs = failure.retry?.afterMs ?? 0;
+  const tooLong = afterMs > limits.modelRetryAfterMaxMs ? `; it asks to be left alone for ${Math.round(afterMs / 3_600_000)} h` : '';
+  return { ...failure, message: `${message}${count > 1 ? `; asked ${count} times` : ''}${tooLong}` };
 }
 
 /** A failure as a run ends with it. */

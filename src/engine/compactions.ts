@@ -76,6 +76,9 @@ export function createCompactions({ store, commit, providers, attempt, instructi
       if (delta.type === 'failure') return { failure: delta };
       if (text.length > limits.messageTextUnitsMax) return { failure: { message: 'the summary does not end' } };
       if (delta.type !== 'end') continue;
+      // Half a summary would be all that the model remembers.
+      if (delta.stopReason === 'length')
+        return { failure: { message: 'the summary was cut: it reached the most that the model may say at once' } };
       const summary = text.trim().toWellFormed();
       return summary === ''
         ? { failure: { message: 'the model made no summary', retry: {} } }

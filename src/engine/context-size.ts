@@ -58,12 +58,25 @@ export function percentLeft(tokens: number, window: number | null): number | nul
   return Math.max(0, Math.min(100, Math.floor(100 - (100 * tokens) / window)));
 }
 
-/** The usage of an answer with what it cost, where the price is known. */
+/** The usage of an answer in sound numbers, with what it cost where the price is known. */
 export function withCost(usage: Usage | null, price: Price | null): Usage | null {
-  if (!usage || !price || usage.cost_usd !== null) return usage;
-  const { input, output, cache_read, cache_write } = usage;
+  if (!usage) return usage;
+  const { cost_usd } = usage;
+  const input = toCount(usage.input);
+  const output = toCount(usage.output);
+  const cache_read = toCount(usage.cache_read);
+  const cache_write = toCount(usage.cache_write);
+  const counted = { input, output, cache_read, cache_write, cost_usd };
+  if (!price || cost_usd !== null) return counted;
   const cost = input * price.input + output * price.output + cache_read * price.cache_read + cache_write * price.cache_write;
-  return { ...usage, cost_usd: cost / perMillion };
+  return { ...counted, cost_usd: cost / perMillion };
+}
+
+const tokensMax = 1e12;
+
+/** Servers say what they like; a number of tokens is a whole one within reason. */
+function toCount(tokens: number): number {
+  return Number.isFinite(tokens) && tokens >= 0 && tokens <= tokensMax ? Math.round(tokens) : 0;
 }
 
 /** How much of the newest history a summary leaves as it is. */

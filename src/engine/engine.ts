@@ -79,7 +79,7 @@ export function createEngine(deps: EngineDeps) {
   const housekeeping: Housekeeping = createHousekeeping({ store, commit, now });
   const asks = createAsks({ store, commit, wakes, now, attended });
   let specs: ToolSpec[] | undefined;
-  const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random });
+  const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random, now, tellWaiting });
   const compactions = createCompactions({
     store,
     commit,
@@ -124,6 +124,10 @@ export function createEngine(deps: EngineDeps) {
   function toolSpecs(active: string[] | null): ToolSpec[] {
     specs ??= deps.tools.map(toSpec);
     return specs.filter(({ name }) => active === null || active.includes(name));
+  }
+
+  function tellWaiting(sessionId: string, text: string): void {
+    signals.set(sessionId, 'status:model', { type: 'ui_status', payload: { session_id: sessionId, params: { key: 'model', text } } });
   }
 
   function tellParked(sessionId: string, fault: StoreFault | undefined): void {

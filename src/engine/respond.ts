@@ -123,7 +123,7 @@ export function createRespond(deps: Deps) {
 
   return async function respond(state: SessionState, hands: RunHands): Promise<void> {
     const provider = providers().find(state.model);
-    if (!provider) return fail(state, { message: `no provider for the model ${state.model}; choose another with set_model` }, undefined);
+    if (!provider) return fail(state, { message: `no provider for the model ${state.model}; choose another with berth model` }, undefined);
     const history = store.entries.history(state.leafId);
     if (await compactions.needsRoom(state, history)) return;
     const request = toRequest(state, history);

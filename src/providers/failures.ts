@@ -8,6 +8,8 @@ export interface Asked {
   model: string;
   /** Where the key came from; null when none was sent. */
   keySource: string | null;
+  /** What to do when the key is not the right one. */
+  remedy: string;
   /** What must never be repeated: the key and the values of headers. */
   secrets: readonly string[];
 }
@@ -129,10 +131,10 @@ function passingMessage({ provider }: Asked, error: ApiError): string {
   return `${provider} had an error of its own`;
 }
 
-function keyMessage({ provider, keySource }: Asked, status: number | undefined): string {
+function keyMessage({ provider, keySource, remedy }: Asked, status: number | undefined): string {
   if (keySource === null) return `${provider} wants a key; add one with berth auth set ${provider}`;
   const verdict = status === 403 ? 'does not let the key' : 'did not accept the key';
-  return `${provider} ${verdict} from ${keySource}${status === 403 ? ' do this' : ''}; set another with berth auth set ${provider}`;
+  return `${provider} ${verdict} from ${keySource}${status === 403 ? ' do this' : ''}; ${remedy}`;
 }
 
 function quotaMessage({ provider, keySource }: Asked): string {

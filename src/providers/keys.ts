@@ -21,33 +21,38 @@ export interface KeyFinder {
 /** Where a provider's key is: its own config first, then what `berth auth set` kept, then the environment. */
 export function createKeyFinder(provider: string, config: ProviderConfig, { env, keptKey, runCommand }: KeyDeps): KeyFinder {
   const known = knownVariables[provider];
+  const setAnother = `set another with berth auth set ${provider}`;
   let printed: { key: string } | undefined;
   /** Sessions that ask at the same time wait for the same command. */
   let printing: Promise<string> | undefined;
 
   function fromVariable(name: string | undefined): Omit<FoundKey, 'remembered'> | undefined {
     const key = name === undefined ? undefined : env[name]?.trim();
-    return key ? { key, source: `the environment variable ${name}` } : undefined;
+    const remedy = name === known && name !== config.apiKeyEnv ? setAnother : `set another in ${name}, where the daemon runs`;
+    return key ? { key, source: `the environment variable ${name}`, remedy } : undefined;
   }
 
   function atHand(): Omit<FoundKey, 'remembered'> | undefined {
-    if (config.apiKey !== undefined) return { key: config.apiKey, source: 'config.json' };
+    if (config.apiKey !== undefined)
+      return { key: config.apiKey, source: 'config.json', remedy: `change providers.${provider}.api_key there` };
     const named = fromVariable(config.apiKeyEnv);
     if (named) return named;
     const kept = keptKey(provider);
-    if (kept !== undefined) return { key: kept, source: 'auth.json' };
+    if (kept !== undefined) return { key: kept, source: 'auth.json', remedy: setAnother };
     return fromVariable(known);
   }
 
   async function fromCommand(argv: readonly string[]): Promise<FoundKey | { problem: string }> {
     const source = `the command ${argv[0] ?? ''}`;
-    if (printed) return { key: printed.key, source, remembered: true };
+    const remedy = `look at providers.${provider}.api_key_command in config.json`;
+    if (printed) return { key: printed.key, source, remedy, remembered: true };
     try {
       printing ??= runCommand(argv).finally(() => (printing = undefined));
-      const key = (await printing).trim();
+      // Password managers keep notes below the secret.
+      const [key = ''] = (await printing).trim().split(/\r?\n/);
       if (key === '') return { problem: `no key for ${provider}: ${source} printed nothing` };
-      printed = { key };
-      return { key, source, remembered: false };
+      printed = { key: key.trim() };
+      return { key: key.trim(), source, remedy, remembered: false };
     } catch (error) {
       return { problem: `no key for ${provider}: ${error instanceof Error ? error.message : String(error)}` };
     }
@@ -56,7 +61,7 @@ export function createKeyFinder(provider: string, config: ProviderConfig, { env,
   /** What cannot be sent in a header is no key, and would be told as trouble with the network. */
   function checked(found: FoundKey | { problem: string }): FoundKey | { problem: string } {
     if ('problem' in found || found.key === null || /^[\x20-\x7e]+$/.test(found.key)) return found;
-    return { problem: `no key for ${provider}: what ${found.source} has is not a key; set another with berth auth set ${provider}` };
+    return { problem: `no key for ${provider}: what ${found.source} has is not a key; ${found.remedy}` };
   }
 
   function missing(): FoundKey | { problem: string } {
@@ -68,7 +73,7 @@ export function createKeyFinder(provider: string, config: ProviderConfig, { env,
     if (known !== undefined && config.baseUrl === undefined) {
       return { problem: `no key for ${provider}: add one with berth auth set ${provider}, or set ${known} where the daemon runs` };
     }
-    return { key: null, source: 'nowhere', remembered: false };
+    return { key: null, source: 'nowhere', remedy: setAnother, remembered: false };
   }
 
   return {

@@ -67,7 +67,8 @@ export function createProviders(
     const listed = { provider: settings.name, api: settings.api };
     const key = whence(keys);
     try {
-      const found = await keys.find();
+      const found = await soon(keys.find());
+      if (!found) return { ...listed, key, problem: `${settings.name}: its key has not been found within ${limits.modelListMs / 1000} s` };
       if ('problem' in found) return { ...listed, key: null, problem: found.problem };
       member.learn(await fetchModels(settings, found));
       return { ...listed, key };
@@ -99,6 +100,13 @@ export function createProviders(
     },
     apiOf: (model) => (providerOf(model) === 'offline' ? 'offline' : memberOf(model)?.settings.api),
   };
+}
+
+/** What a promise comes to, or undefined when it takes too long for somebody who only wants a list. */
+async function soon<T>(promise: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), limits.modelListMs)));
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
 function providerOf(model: string): string {

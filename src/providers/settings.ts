@@ -32,6 +32,8 @@ export type Verbosity = 'low' | 'medium' | 'high';
 export interface FoundKey {
   key: string | null;
   source: string;
+  /** What to do when it is not the right one: the place that counts is the one to change. */
+  remedy: string;
   /** It was looked up earlier: a fresh look may find another. */
   remembered: boolean;
 }

@@ -43,6 +43,7 @@ export async function* streamResponse<Event extends object>(
     provider: settings.name,
     model: modelIdOf(request.model),
     keySource: null,
+    remedy: '',
     secrets: Object.values(settings.headers),
   };
   const stalled = (): ModelFailure => stalledFailure(asked, settings.idleMs);
@@ -112,6 +113,7 @@ async function openWithKey<Event>(
     const found = await unlessAborted(settings.findKey(), signal);
     if ('problem' in found) return found;
     asked.keySource = found.key === null ? null : found.source;
+    asked.remedy = found.remedy;
     asked.secrets = [...(found.key === null ? [] : [found.key]), ...Object.values(settings.headers)];
     try {
       return { events: await openStream(dialect, toOptions(settings, found, createWatchedFetch(silence, dialect.pieceBytes)), signal) };

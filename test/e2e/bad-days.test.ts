@@ -48,7 +48,7 @@ describe.each(apis)('on a bad day of %s', (api) => {
 
   const lasting: [string, (api: Api) => Reply, RegExp][] = [
     ['no credit', quota, /no credit or quota left/],
-    ['a bad key', (refused) => badKey(refused, testKey), /did not accept the key from config\.json; set another with berth auth set/],
+    ['a bad key', (refused) => badKey(refused, testKey), /did not accept the key from config\.json; change providers\.\w+\.api_key there/],
     ['no such model', () => ({ status: 404 }), /does not know .*berth models/],
     ['a bad request', () => ({ status: 400, body: { error: { message: 'no', type: 'invalid_request_error' } } }), /refused the request/],
   ];

@@ -188,6 +188,30 @@ describe('a summary that somebody asks for', () => {
     expect(berth.store.load(session)?.paused).toBe(false);
   });
 
+  test('that was cut by the length of an answer is none', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    await talk(berth, session, 'one', 'two');
+    compact(berth, session);
+    (await berth.model.next()).say('## Goal: to').end('length');
+    await berth.idle(session);
+    expect(ends(berth, session)).toMatchObject([{ error: { message: expect.stringContaining('was cut') } }]);
+    expect(berth.history(session)[0]).toBe('user: one');
+  });
+
+  test('is joined by who asks for the same meanwhile, and not by who asks for another', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    await talk(berth, session, 'one', 'two');
+    compact(berth, session, 'boats');
+    compact(berth, session, 'boats');
+    compact(berth, session);
+    expect(() => compact(berth, session, 'fish')).toThrow('run_in_progress');
+    (await berth.model.next()).say('short').end();
+    await berth.idle(session);
+    expect(ends(berth, session)).toHaveLength(1);
+  });
+
   test('that was under way when the daemon died is closed by the next one', async () => {
     await using berth = createTestEngine();
     const session = berth.session();

@@ -75,7 +75,7 @@ describe('a failure that may pass', () => {
     const [first] = retries(berth, session) as { retry_in_ms: number }[];
     expect(first?.retry_in_ms).toBeGreaterThanOrEqual(40);
     expect(retries(berth, session)).toHaveLength(1);
-    expect(berth.store.load(session)?.lastRun?.outcome).toBe('failed');
+    expect(berth.store.load(session)?.lastRun?.error?.message).toBe('come back tomorrow; asked 2 times; it asks to be left alone for 24 h');
   });
 
   test('can be aborted while it is waited for, and gives its slot to others meanwhile', async () => {
@@ -84,13 +84,15 @@ describe('a failure that may pass', () => {
     const other = berth.session();
     berth.prompt(waiting);
     (await berth.model.next()).say('half').failWith(passing);
-    await berth.until(waiting, () => (retries(berth, waiting).length > 0 ? true : undefined));
+    await berth.until(waiting, () => berth.engine.signals.status(waiting).model);
+    expect(berth.engine.signals.status(waiting).model).toMatch(/^overloaded; asked again at 2026-11-16T.* \(1 of 3 failed\)$/);
     berth.prompt(other);
     (await berth.model.next()).say('me first').end();
     await berth.idle(other);
     berth.abort(waiting);
     await berth.idle(waiting);
     expect(berth.store.load(waiting)?.lastRun?.outcome).toBe('aborted');
+    expect(berth.engine.signals.status(waiting)).toEqual({});
     expect(berth.told(waiting).filter((told) => told.startsWith('agent_'))).toEqual(['agent_start', 'agent_end aborted']);
   });
 
@@ -163,4 +165,13 @@ test('the usage of a run is its own, and the session keeps the sum', async () =>
     { ...usage, cost_usd: cost },
   ]);
   expect(berth.store.load(session)).toMatchObject({ usage: { input: 200, cost_usd: 2 * cost }, contextLeftPercent: 80 });
+});
+
+test('numbers of tokens that cannot be are not believed', async () => {
+  await using berth = createTestEngine();
+  const session = berth.session();
+  berth.prompt(session);
+  (await berth.model.next()).say('x').end('stop', { input: -5, output: 1e300, cache_read: NaN, cache_write: 1.4, cost_usd: null });
+  await berth.idle(session);
+  expect(berth.store.load(session)?.usage).toEqual({ input: 0, output: 0, cache_read: 0, cache_write: 1, cost_usd: null });
 });

@@ -26,9 +26,9 @@ describe.each(apis)('%s', (api) => {
 
   test.each<[number, Partial<ModelFailure>]>([
     [400, { message: refused }],
-    [401, { message: 'x did not accept the key from config.json; set another with berth auth set x' }],
+    [401, { message: 'x did not accept the key from config.json; change providers.x.api_key there' }],
     [402, { message: outOfCredit }],
-    [403, { message: 'x does not let the key from config.json do this; set another with berth auth set x' }],
+    [403, { message: 'x does not let the key from config.json do this; change providers.x.api_key there' }],
     [404, { message: `x does not know ${model}, or its base_url is wrong; berth models lists what it has` }],
     [405, { message: refused }],
     [408, { message: ownError, retry: {} }],

@@ -10,7 +10,7 @@ import { createStrictModel } from './strict-model.js';
 /** Every place at which a key may be, the best first. */
 const places: [from: string, config: Partial<ProviderConfig>, deps: Partial<KeyDeps>][] = [
   ['config.json', { apiKey: 'key-config' }, {}],
-  ['the command print-key', { apiKeyCommand: ['print-key', '--now'] }, { runCommand: async () => '\n key-command \r\n' }],
+  ['the command print-key', { apiKeyCommand: ['print-key', '--now'] }, { runCommand: async () => '\n key-command \r\nlogin: me\r\n' }],
   ['the environment variable X_KEY', { apiKeyEnv: 'X_KEY' }, { env: { X_KEY: ' key-env\n' } }],
   ['auth.json', {}, { keptKey: (provider) => (provider === 'x' ? 'key-kept' : undefined) }],
 ];
@@ -19,6 +19,14 @@ function optionsFrom(some: typeof places): AskingOptions {
   const deps = Object.assign({}, ...some.map(([, , given]) => given)) as Partial<KeyDeps>;
   return { ...deps, apiKey: null, config: Object.assign({}, ...some.map(([, config]) => config)) as Partial<ProviderConfig> };
 }
+
+/** The place that counts is the one to change. */
+const remedies = [
+  'change providers.x.api_key there',
+  'look at providers.x.api_key_command in config.json',
+  'set another in X_KEY, where the daemon runs',
+  'set another with berth auth set x',
+];
 
 function keyIn(fake: FakeModel): string | undefined {
   return fake.asked.at(-1)?.headers.authorization;
@@ -32,7 +40,7 @@ describe.each(apis)('the key of %s', (api) => {
     expect(keyIn(fake)).toBe(`Bearer ${['key-config', 'key-command', 'key-env', 'key-kept'][at]}`);
     // What a command printed is looked up once more.
     fake.script({ status: 401 }, ...(from.includes('command') ? [{ status: 401 }] : []));
-    expect(failureOf(await ask()).message).toBe(`x did not accept the key from ${from}; set another with berth auth set x`);
+    expect(failureOf(await ask()).message).toBe(`x did not accept the key from ${from}; ${remedies[at]}`);
   });
 
   test('that a command prints is remembered, also by those who ask at the same time', async () => {
@@ -58,7 +66,7 @@ describe.each(apis)('the key of %s', (api) => {
     expect(ran).toBe(2);
     fake.keys = new Set();
     const failure = failureOf(await ask());
-    expect(failure.message).toBe('x did not accept the key from the command print-key; set another with berth auth set x');
+    expect(failure.message).toBe('x did not accept the key from the command print-key; look at providers.x.api_key_command in config.json');
     expect(failure).not.toHaveProperty('retry');
     expect(ran).toBe(3);
     // Freshly printed and refused: it is not asked for twice in one request.
@@ -86,9 +94,9 @@ describe.each(apis)('the key of %s', (api) => {
       'no key for x: the command print-key printed nothing',
     ],
     [
-      'a command that prints a page',
-      { config: { apiKeyCommand: ['print-key'] }, runCommand: async () => 'sign\nin' },
-      'no key for x: what the command print-key has is not a key; set another with berth auth set x',
+      'a command that prints other letters',
+      { config: { apiKeyCommand: ['print-key'] }, runCommand: async () => 'kéy\n' },
+      'no key for x: what the command print-key has is not a key; look at providers.x.api_key_command in config.json',
     ],
     [
       'a variable that is not set',
@@ -103,7 +111,7 @@ describe.each(apis)('the key of %s', (api) => {
     [
       'a variable with other letters',
       { config: { apiKeyEnv: 'X_KEY' }, env: { X_KEY: 'kéy' } },
-      'no key for x: what the environment variable X_KEY has is not a key; set another with berth auth set x',
+      'no key for x: what the environment variable X_KEY has is not a key; set another in X_KEY, where the daemon runs',
     ],
     [
       'a file that cannot be read',
