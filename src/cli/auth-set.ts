@@ -18,6 +18,8 @@ const pasteOn = `${escape}[?2004h`;
 const pasteOff = `${escape}[?2004l`;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 
+const builtIn = ['anthropic', 'openai'];
+
 export const authSet: Subcommand = {
   usage: 'auth set <provider>',
   summary: 'Keep the API key of a provider. It is typed unseen, or comes from standard input.',
@@ -37,6 +39,8 @@ export const authSet: Subcommand = {
     if (typed === undefined) throw new Refused('nothing was written');
     await setKey(configDir, provider, typed);
     print(`kept a key for ${provider} in ${printable(shortenHome(authPath(configDir)))}`);
+    if (!builtIn.includes(provider))
+      print(`${builtIn.join(' and ')} are built in; ${provider} needs an entry under providers in config.json, too`);
     return exit.ok;
   },
 };

@@ -32,6 +32,7 @@ export const daemonStatus: Subcommand = {
         ['data', found.state_dir],
         ['log', found.log_file],
         ['config', found.config_dir],
+        ...(found.config_problem === null ? [] : [['config not read', `${found.config_problem}; the one before it counts`]]),
         ['model', found.model],
         ['now', `${count(found.sessions, 'session')}, ${count(found.runs, 'run')} in progress, ${count(found.clients, 'client')}`],
       ];

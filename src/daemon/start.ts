@@ -95,6 +95,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
   const logId = ensureLogId(engine);
 
   let draining = false;
+  let configProblem: string | null = null;
   let stopping: Promise<void> | undefined;
   let settled: Promise<void> | undefined;
   const facts: DaemonFacts = {
@@ -106,6 +107,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     logFile: join(paths.stateDir, 'berth.log'),
     logId,
     isDraining: () => draining,
+    configProblem: () => configProblem,
     startDraining: () => (draining = true),
     shutdown() {
       // The rest of the stop closes connections: it waits until the one that asked has its answer.
@@ -216,7 +218,13 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     stop,
     stopped,
     reload() {
-      config = readConfig(paths.configDir);
+      try {
+        config = readConfig(paths.configDir);
+      } catch (error) {
+        configProblem = error instanceof Error ? error.message : String(error);
+        throw error;
+      }
+      configProblem = null;
       models = createModelAccess(config, { configDir: paths.configDir, env });
       log.info('config was read again');
     },

@@ -259,6 +259,8 @@ export const ownCommands = {
           runs: z.number(),
           clients: z.number(),
           draining: z.boolean(),
+          /** Why the config as it is now was not read again; the one before it counts. */
+          config_problem: z.string().nullable(),
         }),
     },
     role: 'observer',

@@ -26,6 +26,8 @@ export interface DaemonFacts {
   logFile: string;
   logId: string;
   isDraining(): boolean;
+  /** Why the config that is there now was not read; null when it was. */
+  configProblem(): string | null;
   startDraining(): void;
   /** Begins an orderly stop; resolves when what ran is settled. */
   shutdown(): Promise<void>;

@@ -152,6 +152,7 @@ describe('signals', () => {
         expect(complaints(daemon).length).toBe(count + 1);
       });
       expect(await model()).toBe('offline/two');
+      expect(done(await client.call('get_daemon')).config_problem).toMatch(/config\.json/);
     }
     expect(complaints(daemon)[0]).toContain('modle');
     expect(done(await client.call('get_state', { session_id: before })).model).toBe('offline/one');

@@ -218,6 +218,7 @@ export function createWorld(seed: number) {
       logFile: '',
       logId: 'log_model',
       isDraining: () => false,
+      configProblem: () => null,
       startDraining: () => undefined,
       shutdown: () => Promise.resolve(),
     };

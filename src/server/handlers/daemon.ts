@@ -34,6 +34,7 @@ export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCom
         runs: store.runs.allActive().length,
         clients: clients.count(),
         draining: daemon.isDraining(),
+        config_problem: daemon.configProblem(),
       }),
     drain() {
       daemon.startDraining();
