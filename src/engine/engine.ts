@@ -154,6 +154,7 @@ export function createEngine(deps: EngineDeps) {
       const recovered = recoverRuns(store, commit, (name) => tools.get(name)?.resumable === true);
       for (const { sessionId } of store.runs.allActive()) wakes.wake(sessionId);
       housekeeping.schedule();
+      housekeeping.note();
       return recovered;
     },
     /** Nothing touches the store after this. */

@@ -2,7 +2,8 @@ import { wholeUnits } from '../protocol/content.js';
 
 /** A text that only grows. Reading its end costs what is read, not what came before: joined strings would be flattened each time. */
 export interface GrowingText {
-  append(text: string): void;
+  /** Returns how many more units may be read now. */
+  append(text: string): number;
   /** Units that may be read. Half of a surrogate pair waits for its other half. */
   length(): number;
   /** At most `unitsMax` units from `from` on, never half a pair. */
@@ -45,14 +46,15 @@ export function createGrowingText(): GrowingText {
       half = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : '';
       if (half !== '') whole = whole.slice(0, -1);
       whole = whole.toWellFormed();
-      if (whole === '') return;
+      if (whole === '') return 0;
       words.push(whole);
       length += whole.length;
-      if (length - wordsFrom < pieceUnits) return;
+      if (length - wordsFrom < pieceUnits) return whole.length;
       pieces.push(tail());
       starts.push(wordsFrom);
       words = [];
       wordsFrom = length;
+      return whole.length;
     },
     length: () => length,
     slice(from, unitsMax) {

@@ -2,11 +2,15 @@ import { limits } from '../protocol/limits.js';
 import type { Store } from '../store/store.js';
 import type { Commit } from './commit.js';
 
-/** Sweeps deleted sessions and prunes the log in small batches between other work; nothing happens while there is nothing to do. */
+/**
+ * Sweeps deleted sessions, prunes the log and keeps the search up to date, in small batches between other work;
+ * nothing happens while there is nothing to do.
+ */
 export function createHousekeeping({ store, commit, now }: { store: Store; commit: Commit; now(): number }) {
   let scheduled = false;
   let stopped = false;
   let removed = false;
+  let reading: NodeJS.Timeout | undefined;
   let prunedAt = store.log.head();
 
   /** True when there is more to do and the store takes it. */
@@ -34,13 +38,25 @@ export function createHousekeeping({ store, commit, now }: { store: Store; commi
     setImmediate(work);
   }
 
+  /** A batch of words, and when there are more, soon the next. A store that does not take them now is asked again after the next commit. */
+  function read(): void {
+    reading = undefined;
+    if (!stopped && store.search.isBehind() && commit.maintain(store.search.readOn) && store.search.isBehind()) setImmediate(read);
+  }
+
   return {
     schedule,
     stop(): void {
       stopped = true;
+      clearTimeout(reading);
     },
-    /** Called after commits: every so many events the log is looked at. */
+    /** Adds all words to the search that are not in it yet, as far as the store takes them. */
+    readAll(): void {
+      while (store.search.isBehind() && commit.maintain(store.search.readOn)) continue;
+    },
+    /** Called after commits: soon the search is brought up to date, and every so many events the log is looked at. */
     note(): void {
+      if (!stopped) reading ??= setTimeout(read, limits.searchDelayMs);
       if (store.log.head() - prunedAt < limits.pruneEveryEvents) return;
       prunedAt = store.log.head();
       schedule();

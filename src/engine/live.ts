@@ -33,6 +33,8 @@ export interface OpenMessage extends MessageAddress {
   blocks: OpenBlock[];
   /** Which block of the provider's stands at each place. */
   order: number[];
+  /** Text units said so far, over all blocks. */
+  units: number;
 }
 
 export interface DeltaLine {
@@ -99,14 +101,14 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
 
   return {
     begin(address: MessageAddress): OpenMessage {
-      const message: OpenMessage = { ...address, blocks: [], order: [] };
+      const message: OpenMessage = { ...address, blocks: [], order: [], units: 0 };
       open.set(address.messageId, message);
       bySession.set(address.sessionId, [...(bySession.get(address.sessionId) ?? none), message]);
       return message;
     },
     append(message: OpenMessage, providerBlock: number, kind: BlockKind, text: string): void {
       if (text === '') return;
-      blockAt(message, providerBlock, kind).text.append(text);
+      message.units += blockAt(message, providerBlock, kind).text.append(text);
       wake(message.sessionId);
     },
     introduceCall(message: OpenMessage, providerBlock: number, toolCallId: string, toolName: string): void {
@@ -129,8 +131,6 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
       if (rest.length > 0) bySession.set(message.sessionId, rest);
       else bySession.delete(message.sessionId);
     },
-    /** Text units said so far, over all blocks. */
-    sizeOf: (message: OpenMessage): number => message.blocks.reduce((sum, { text }) => sum + text.length(), 0),
     openIn: (sessionId: string): readonly OpenMessage[] => (sessionId === '*' ? [...open.values()] : (bySession.get(sessionId) ?? none)),
     /** A message that has just ended, until its readers have been served once; who is slower reads the entry. */
     justEnded: (messageId: string): OpenMessage | undefined => ended.get(messageId),

@@ -52,11 +52,10 @@ export function createRespond(deps: Deps) {
       const message = (speaking.message ??= await speaking.open());
       if (!message) return 'stopped';
       if (delta.type === 'begin') continue;
-      const silent = live.sizeOf(message) === 0;
+      const isSilent = message.units === 0;
       apply(message, delta);
-      const size = live.sizeOf(message);
-      if (silent && size > 0) onFirstWords();
-      if (size > limits.messageTextUnitsMax) return { answer: { stopReason: 'length', usage: null } };
+      if (isSilent && message.units > 0) onFirstWords();
+      if (message.units > limits.messageTextUnitsMax) return { answer: { stopReason: 'length', usage: null } };
     }
     return signal.aborted ? 'stopped' : { failure: { message: 'the model stopped in the middle of its answer', retry: {} } };
   }

@@ -92,6 +92,10 @@ export const limits = {
   pruneEveryEvents: 5_000,
   pruneBatchRows: 2_000,
   sweepBatchRows: 500,
+  /** How long words wait for others before they are added to the search. */
+  searchDelayMs: 1_000,
+  searchBatchEntries: 50,
+  searchBatchCharsMax: 128 * 1024,
   vacuumPagesMax: 500,
   // Daemon
   stopMs: 4_000,

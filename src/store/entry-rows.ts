@@ -57,7 +57,6 @@ export function createEntryRows(db: Database) {
     (id, session_id, parent_id, role, run_id, turn_kind, content, text, bytes, model, stop_reason, usage, tool_call_id, tool_name, is_error,
      compaction, at_ms)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
-  const insertWords = db.prepare<[number | bigint, string]>('INSERT INTO entry_search (rowid, text) VALUES (?, ?)');
   const insertArtifact = db.prepare(
     `INSERT INTO artifact (id, session_id, entry_id, mime_type, bytes, at_ms) VALUES (?, ?, ?, 'text/plain', ?, ?)`,
   );
@@ -114,7 +113,7 @@ export function createEntryRows(db: Database) {
       const plain = isPlain(message.content);
       const json = plain ? null : JSON.stringify(message.content);
       const bytes = Buffer.byteLength(json ?? JSON.stringify(message.text));
-      const { lastInsertRowid } = insert.run(
+      insert.run(
         message.id,
         sessionId,
         message.parent_id,
@@ -133,7 +132,6 @@ export function createEntryRows(db: Database) {
         message.compaction ? JSON.stringify(message.compaction) : null,
         atMs,
       );
-      insertWords.run(lastInsertRowid, message.text.slice(0, limits.searchTextCharsMax));
       if (bytes > limits.messageInlineBytesMax) {
         insertArtifact.run(artifactIdOf(message.id), sessionId, message.id, Buffer.byteLength(message.text), atMs);
       }

@@ -7,12 +7,13 @@ import { createInputRows } from './input-rows.js';
 import { createMetaRows } from './meta-rows.js';
 import { createPartialRows } from './partial-rows.js';
 import { createProjection } from './projection.js';
-import { createReading } from './reading.js';
 import { createRequestRows } from './request-rows.js';
 import { createRunRows } from './run-rows.js';
+import { createSearchRows } from './search-rows.js';
 import { createSessionRows } from './session-rows.js';
 import type { Database } from './sqlite.js';
 import { createSweep } from './sweep.js';
+import { createTreeRows } from './tree-rows.js';
 
 /** All that is remembered, over one connection. Reading is free; writing goes through `engine/commit`. */
 export function createStore(db: Database, bootId: string) {
@@ -22,6 +23,7 @@ export function createStore(db: Database, bootId: string) {
   const inputs = createInputRows(db);
   const runs = createRunRows(db);
   const requests = createRequestRows(db);
+  const search = createSearchRows(db, meta);
   const partials = createPartialRows(db);
   const log = createEventLog(db, createEventBodies(entries, inputs), meta);
   return {
@@ -36,8 +38,9 @@ export function createStore(db: Database, bootId: string) {
     partials,
     log,
     artifacts: createArtifactRows(db),
-    reading: createReading(db),
-    sweep: createSweep(db),
+    search,
+    tree: createTreeRows(db),
+    sweep: createSweep(db, search),
     project: createProjection({ sessions, entries, inputs, runs, requests, partials }, bootId),
     /** Undefined when there is no such session, or it was deleted. */
     load(sessionId: string): SessionState | undefined {

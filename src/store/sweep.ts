@@ -1,8 +1,9 @@
 import { limits } from '../protocol/limits.js';
+import type { SearchRows } from './search-rows.js';
 import type { Database } from './sqlite.js';
 
 /** Removes what a deleted session leaves behind, a batch at a time. Callers own the transaction. */
-export function createSweep(db: Database) {
+export function createSweep(db: Database, search: SearchRows) {
   /** Entries that a session which still lives hangs on, with all their ancestors. */
   const kept = `WITH RECURSIVE kept (id, parent_id) AS (
       SELECT e.id, e.parent_id FROM entry e WHERE e.session_id = :session AND (
@@ -16,7 +17,6 @@ export function createSweep(db: Database) {
   // A session that is gone may have been the last to use what a shell keeps: look at the shells once more.
   const reopen = db.prepare('UPDATE session SET deleted = 1 WHERE deleted = 2');
   const batch = db.prepare<[Record<string, unknown>], number>(`${kept} ${gone}`).pluck();
-  const dropWords = db.prepare('DELETE FROM entry_search WHERE rowid = ?');
   const dropArtifacts = db.prepare('DELETE FROM artifact WHERE entry_id = (SELECT id FROM entry WHERE no = ?)');
   const dropEntry = db.prepare('DELETE FROM entry WHERE no = ?');
   const steps = [
@@ -39,11 +39,10 @@ export function createSweep(db: Database) {
       for (const step of steps) if (step.run(some).changes > 0) return;
       const entries = batch.all(some);
       for (const no of entries) {
-        dropWords.run(no);
         dropArtifacts.run(no);
         dropEntry.run(no);
       }
-      if (entries.length > 0) return;
+      if (entries.length > 0) return search.forget(entries);
       if (empty.run(sessionId).changes > 0) reopen.run();
       else settle.run(sessionId);
     },

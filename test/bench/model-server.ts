@@ -46,8 +46,8 @@ export function startModelDaemon({ url }: ModelServer, api: Api, model: string):
 }
 
 /** A run that must have been answered: one that failed would be the fastest of all. */
-export async function watchAnswer(daemon: TestDaemon, deltas: number, onPrompt?: () => void): Promise<WatchedRun> {
-  const run = await watchRun(daemon, 'hello', onPrompt);
+export async function watchAnswer(daemon: TestDaemon, deltas: number): Promise<WatchedRun> {
+  const run = await watchRun(daemon, 'hello');
   if (run.bytes < deltas * deltaChars) throw new Error(`${run.bytes} bytes are no answer of ${deltas} deltas`);
   return run;
 }

@@ -6,7 +6,7 @@ import { cpuMs } from './process-stats.js';
 
 const deltas = 2_000;
 /** Until the compiler has seen all of it, in the daemon as in the SDK's process. */
-const warmUps = 12;
+const warmUps = 30;
 
 async function cpuOf(pid: number, work: () => Promise<unknown>): Promise<number> {
   const from = cpuMs(pid);
@@ -30,9 +30,8 @@ function speedOf(api: Api): Measurement {
         return wallMs;
       }
       async function subject(): Promise<number> {
-        let fromCpu = Number.NaN;
-        const { wallMs } = await watchAnswer(daemon, deltas, () => (fromCpu = cpuMs(daemon.pid())));
-        daemonCpu.push(cpuMs(daemon.pid()) - fromCpu);
+        let wallMs = Number.NaN;
+        daemonCpu.push(await cpuOf(daemon.pid(), async () => ({ wallMs } = await watchAnswer(daemon, deltas))));
         return wallMs;
       }
       await alternate(warmUps, floor, subject);

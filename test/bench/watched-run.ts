@@ -12,8 +12,8 @@ export interface WatchedRun {
 
 const newline = 10;
 
-/** One run in a session of its own, with one subscriber in this process. `onPrompt` is called when both are there. */
-export async function watchRun(daemon: TestDaemon, text: string, onPrompt: () => void = () => undefined): Promise<WatchedRun> {
+/** One run in a session of its own, with one subscriber in this process. */
+export async function watchRun(daemon: TestDaemon, text: string): Promise<WatchedRun> {
   using commands = await openLines(daemon.paths.socket);
   const sessionId = await newSession(commands);
   const socket = createConnection(`${daemon.paths.socket}.events`);
@@ -28,7 +28,6 @@ export async function watchRun(daemon: TestDaemon, text: string, onPrompt: () =>
     socket.on('error', reject);
     socket.on('close', () => reject(new Error('the daemon closed the subscription')));
   });
-  onPrompt();
   const from = performance.now();
   await call(commands, 'prompt', { session_id: sessionId, text, wait: false });
   await ended;

@@ -53,7 +53,7 @@ describe('an abort', () => {
     const session = berth.session();
     berth.prompt(session);
     (await berth.model.next()).say('half an ans');
-    await berth.until(session, () => berth.engine.live.openIn(session).find((message) => berth.engine.live.sizeOf(message) > 0));
+    await berth.until(session, () => berth.engine.live.openIn(session).find((message) => message.units > 0));
     berth.abort(session);
     await berth.idle(session);
     expect(berth.history(session)).toEqual(['user: go', 'assistant: half an ans']);

@@ -117,7 +117,7 @@ describe('a page of messages', () => {
     expect([entries.isOnPath('x3', 'm1'), entries.isOnPath('x3', 'm2'), entries.isOnPath(null, 'm1')]).toEqual([true, false, false]);
     expect(entries.pathLength('x3')).toBe(4);
     expect(entries.retryPoint('m3')).toBe('m2');
-    expect(berth.store.reading.tree(session, null).nodes.map(({ id, parent_id }) => `${parent_id}>${id}`)).toEqual([
+    expect(berth.store.tree.nodes(session, null).nodes.map(({ id, parent_id }) => `${parent_id}>${id}`)).toEqual([
       'null>m0',
       'm0>m1',
       'm1>m2',
@@ -226,41 +226,5 @@ describe('content', () => {
     contents.forEach((content, i) => {
       expect(JSON.stringify(berth.store.entries.contentOf(`c${i}`))).toBe(JSON.stringify(content));
     });
-  });
-});
-
-describe('the search', () => {
-  test('finds messages that hold all the words, in any order and case', async () => {
-    await using berth = createTestEngine();
-    const session = berth.session();
-    const say = (id: string, text: string): Seed => ({ id, parentId: null, content: [{ type: 'text', text }] });
-    insert(berth, session, say('a', 'The Tide turns at noon'), say('b', 'no tide here'), say('c', 'Noon, and Größe 数字 café'));
-    const find = (query: string): string[] => berth.store.reading.search(query, undefined, 10).hits.map(({ message_id }) => message_id);
-    expect(find('NOON tide')).toEqual(['a']);
-    expect(find('tide').toSorted()).toEqual(['a', 'b']);
-    expect(find('größe')).toEqual(['c']);
-    expect(find('café 数字')).toEqual(['c']);
-    expect(find('nothing')).toEqual([]);
-  });
-
-  test.each(['"', 'a"b', 'NEAR(', '*', 'tide*', '-tide', 'text:tide', 'a AND', '(', ';--', '', ' ', '\u0000', '🙂'])(
-    'takes %j as words, never as syntax',
-    async (query) => {
-      await using berth = createTestEngine();
-      const session = berth.session();
-      insert(berth, session, { id: 'a', parentId: null });
-      expect(() => berth.store.reading.search(query, undefined, 10)).not.toThrow();
-    },
-  );
-
-  test('is of one session or of all, within the limit', async () => {
-    await using berth = createTestEngine();
-    const [one, other] = [berth.session(), berth.session()];
-    insert(berth, one, ...Array.from({ length: 5 }, (_, i) => ({ id: `o${i}`, parentId: null })));
-    insert(berth, other, { id: 'x', parentId: null });
-    expect(berth.store.reading.search('text', undefined, 10).hits).toHaveLength(6);
-    expect(berth.store.reading.search('text', other, 10).hits.map(({ message_id }) => message_id)).toEqual(['x']);
-    expect(berth.store.reading.search('text', one, 3)).toMatchObject({ hasMore: true });
-    expect(berth.store.reading.search('text', one, 3).hits).toHaveLength(3);
   });
 });

@@ -43,7 +43,8 @@ function toMessage(id: string, text: string): Message {
 }
 
 function search(berth: TestEngine, words: string): number {
-  return berth.store.reading.search(words, undefined, 100).hits.length;
+  berth.engine.housekeeping.readAll();
+  return berth.store.search.search(words, undefined, 100).hits.length;
 }
 
 describe('a deleted session', () => {
@@ -150,7 +151,7 @@ describe('a branch', () => {
     ).toBe(true);
     remove(berth, parent);
     await swept(berth);
-    const { nodes } = berth.store.reading.tree(child, berth.store.sessions.baseOf(child));
+    const { nodes } = berth.store.tree.nodes(child, berth.store.sessions.baseOf(child));
     expect(nodes.map(({ snippet }) => snippet)).toEqual(['one', 're one', 'two', 're two']);
   });
 

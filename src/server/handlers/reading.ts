@@ -85,7 +85,7 @@ export function createReadingHandlers(
     get_tree(payload, client) {
       const state = stateFor(deps, payload.session_id, client);
       if (!state) return sessionNotFound(payload.session_id);
-      const { nodes, hasMore } = store.reading.tree(state.id, store.sessions.baseOf(state.id));
+      const { nodes, hasMore } = store.tree.nodes(state.id, store.sessions.baseOf(state.id));
       // The newest are what is looked for.
       const shown = fitting(nodes.reverse()).reverse();
       const has_more = hasMore || shown.length < nodes.length;
@@ -93,7 +93,8 @@ export function createReadingHandlers(
     },
     search_messages(payload) {
       if (payload.session_id !== undefined && !store.sessions.exists(payload.session_id)) return sessionNotFound(payload.session_id);
-      const { hits, hasMore } = store.reading.search(payload.query, payload.session_id, payload.limit ?? limits.pageRowsDefault);
+      engine.housekeeping.readAll();
+      const { hits, hasMore } = store.search.search(payload.query, payload.session_id, payload.limit ?? limits.pageRowsDefault);
       const shown = fitting(hits);
       return reply<'search_messages'>('messages', { messages: shown, has_more: hasMore || shown.length < hits.length });
     },
