@@ -10,6 +10,56 @@ export interface Question {
   timeoutMs: number | null;
 }
 
+/** Something that a call is about to touch, as the model named it: absolute, not resolved. */
+export type Access =
+  | { kind: 'read'; path: string }
+  | { kind: 'write'; path: string }
+  /** `network` and `unsandboxed` are what the model asks for; whether it gets them is decided by the policy or a person. */
+  | { kind: 'command'; command: string; network: boolean; unsandboxed: boolean };
+
+/** What a call would do. Nothing has been changed yet. */
+export interface Preparation {
+  accesses: Access[];
+  /** A unified diff, for the person who is asked. */
+  diff?: string;
+  /** What the call was prepared on, such as a digest of the file. An approval holds for it alone: `run` gets it back and must refuse another. */
+  basis?: string;
+}
+
+/** How children of a call are started. Every path is a real one. */
+export interface Confinement {
+  /**
+   * `sandbox`: read-only root, only `writable` can be written. `namespace`: the whole machine, but processes of its own that die together.
+   * `bare`: there is no bubblewrap on this machine.
+   */
+  kind: 'sandbox' | 'namespace' | 'bare';
+  network: boolean;
+  /** Roots that may be written. */
+  writable: string[];
+  /** Paths below them that may not be. */
+  readOnly: string[];
+  /** Paths that are covered up: secrets, and what belongs to berth. */
+  hidden: string[];
+}
+
+/** What an approved call may reach. It is asked at the moment of use. */
+export interface Reach {
+  /** The real path of the session's directory. */
+  workspace: string;
+  /** Why a real path may not be read or written; undefined when it may. */
+  refuses(kind: 'read' | 'write', realPath: string): string | undefined;
+  confinement: Confinement;
+}
+
+/** Output that is kept whole outside of the history, and paged by its id. */
+export interface Artifacts {
+  /** Where a new artifact is to be written. The file appears under its id once `keep` was called. */
+  begin(): { id: string; path: string };
+  keep(artifact: { id: string; mimeType: string; bytes: number }): void;
+  /** Bytes of an artifact of the same session; undefined when there is none with this id. */
+  read(id: string, offset: number, limit: number): { data: Buffer; totalBytes: number } | undefined;
+}
+
 /** What a running tool may use. Everything it starts must end when `signal` fires. */
 export interface ToolContext {
   sessionId: string;
@@ -17,6 +67,10 @@ export interface ToolContext {
   toolCallId: string;
   cwd: string;
   signal: AbortSignal;
+  reach: Reach;
+  /** The `basis` that was approved, if the tool prepared one. */
+  basis: string | undefined;
+  artifacts: Artifacts;
   /** Output as it comes, shown live to whoever watches. */
   output(text: string): void;
   /**
@@ -26,15 +80,31 @@ export interface ToolContext {
   ask(key: string, question: Question): Promise<unknown>;
 }
 
+/** Structure for whoever shows the result; the model reads the content. */
+export interface ResultDetails {
+  diff?: string;
+  exit_code?: number;
+  signal?: string;
+  artifact_id?: string;
+  counts?: Record<string, number>;
+}
+
 export interface ToolResult {
   content: ContentBlock[];
   isError: boolean;
+  details?: ResultDetails;
 }
 
 /** Why a call must be approved first, in words for the person. */
 export interface ApprovalNeed {
   title: string;
   message: string;
+}
+
+/** Where a call is prepared. */
+export interface Place {
+  sessionId: string;
+  cwd: string;
 }
 
 export interface Tool<Args = unknown> {
@@ -48,11 +118,13 @@ export interface Tool<Args = unknown> {
   resumable: boolean;
   /** One line that says what this call does. */
   title(args: Args): string;
-  /** Present when some calls need a person's yes before they run. */
+  /** Present when some calls need a person's yes whatever the policy says. */
   approval?(args: Args): ApprovalNeed | undefined;
+  /** What the call would touch; a string says why it cannot be done at all. Without it, the call touches nothing. */
+  prepare?(args: Args, place: Place): Promise<Preparation | string>;
   run(args: Args, context: ToolContext): Promise<ToolResult>;
 }
 
-export function toolText(text: string, isError = false): ToolResult {
-  return { content: [{ type: 'text', text }], isError };
+export function toolText(text: string, isError = false, details?: ResultDetails): ToolResult {
+  return { content: [{ type: 'text', text }], isError, ...(details ? { details } : {}) };
 }
