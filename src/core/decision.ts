@@ -22,6 +22,18 @@ export interface Admission {
   forNextRun: boolean;
 }
 
+/** Who decided about a call, and why. Kept beside the log. */
+export interface AuditEntry {
+  runId: string;
+  toolCallId: string;
+  toolName: string;
+  /** What it was about, such as the command. */
+  subject: string;
+  action: 'allow' | 'deny';
+  by: string;
+  why: string;
+}
+
 /** What a decision says: facts to commit in one transaction with a reply, or a refusal and nothing. */
 export type Decision<Reply = undefined> =
   | {
@@ -30,12 +42,18 @@ export type Decision<Reply = undefined> =
       admit?: Admission;
       /** The session that commands mean which name none. */
       activate?: string;
+      audit?: AuditEntry;
       reply: Reply;
     }
   | { ok: false; refusal: Refusal };
 
 export function accept<Reply>(facts: readonly Fact[], reply: Reply, admit?: Admission): Decision<Reply> {
   return { ok: true, facts, reply, ...(admit ? { admit } : {}) };
+}
+
+/** The decision with a record of who decided it, if it stands. */
+export function recorded<Reply>(decision: Decision<Reply>, audit: AuditEntry | undefined): Decision<Reply> {
+  return decision.ok && audit ? { ...decision, audit } : decision;
 }
 
 export function reject(word: RejectionWord, cause?: string): Decision<never> {

@@ -1,5 +1,5 @@
 import { textOf } from '../protocol/content.js';
-import type { RunError, RunOutcome } from '../protocol/events.js';
+import type { ResultDetails, RunError, RunOutcome } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import { sayCompactionFailed } from './compaction.js';
@@ -116,6 +116,8 @@ function named(call: OpenCall): { tool_call_id: string; tool_name: string } {
 }
 
 export interface CallResult {
+  /** Structure for whoever shows it. */
+  details?: ResultDetails;
   content: ContentBlock[];
   isError: boolean;
   skipped: boolean;
@@ -142,6 +144,7 @@ function sayCallEnd(draft: Draft, call: OpenCall, result: CallResult, fresh: Fre
       is_error: isError,
       skipped,
       duration_ms: durationMs,
+      ...result.details,
     },
   });
   sayMessage(draft, { id: messageId, role: 'tool_result', content, toolCall: { id: call.id, name: call.name, isError } }, fresh);

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { queueMode, thinkingLevel, whenDetached } from '../protocol/events.js';
+import { approvalMode, queueMode, thinkingLevel, whenDetached } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
+import { rule, type RuleRow } from '../protocol/permissions.js';
 import { builtInProviders } from '../providers/providers.js';
 import { apis, type ModelEntry, type ProviderConfig } from '../providers/settings.js';
 
@@ -54,7 +55,27 @@ const schema = z
     thinking: thinkingLevel.optional(),
     steering_mode: queueMode.optional(),
     follow_up_mode: queueMode.optional(),
-    permissions: z.strictObject({ when_detached: whenDetached.optional() }).optional(),
+    permissions: z
+      .strictObject({
+        mode: approvalMode.optional(),
+        when_detached: whenDetached.optional(),
+        /** How long an approval waits before it is denied. */
+        timeout_seconds: z
+          .number()
+          .min(1)
+          .max(30 * 24 * 3600)
+          .nullable()
+          .optional(),
+        rules: z.array(rule).max(limits.rulesMax).optional(),
+      })
+      .optional(),
+    sandbox: z
+      .strictObject({
+        enabled: z.boolean().optional(),
+        network: z.boolean().optional(),
+        writable: z.array(z.string().min(1)).max(100).optional(),
+      })
+      .optional(),
     limits: z
       .strictObject({
         runs_at_once: z.int().min(1).max(256).optional(),
@@ -109,6 +130,11 @@ export interface Config {
   steeringMode: z.infer<typeof queueMode>;
   followUpMode: z.infer<typeof queueMode>;
   whenDetached: z.infer<typeof whenDetached>;
+  approvalMode: z.infer<typeof approvalMode>;
+  /** Null: an approval waits for ever. */
+  approvalTimeoutMs: number | null;
+  rules: RuleRow[];
+  sandbox: { enabled: boolean; network: boolean; writable: string[] };
   runsAtOnce: number;
 }
 
@@ -154,6 +180,14 @@ function toConfig(file: z.infer<typeof schema>): Config {
     steeringMode: file.steering_mode ?? 'one-at-a-time',
     followUpMode: file.follow_up_mode ?? 'one-at-a-time',
     whenDetached: file.permissions?.when_detached ?? 'wait',
+    approvalMode: file.permissions?.mode ?? 'ask',
+    approvalTimeoutMs: typeof file.permissions?.timeout_seconds === 'number' ? file.permissions.timeout_seconds * 1000 : null,
+    rules: file.permissions?.rules ?? [],
+    sandbox: {
+      enabled: file.sandbox?.enabled ?? true,
+      network: file.sandbox?.network ?? false,
+      writable: file.sandbox?.writable ?? [],
+    },
     runsAtOnce: file.limits?.runs_at_once ?? limits.runsAtOnceMax,
   };
 }

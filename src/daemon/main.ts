@@ -22,8 +22,6 @@ export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promis
   process.title = 'berthd';
   // Idle is free: with a heap this small there is nothing to win from collecting it seconds after the last work.
   setFlagsFromString('--no-memory-reducer-for-small-heaps');
-  // What reads HTTP is a small program of WebAssembly: optimising it takes thirty times the memory that it ever needs.
-  setFlagsFromString('--liftoff-only');
   process.umask(0o077);
   // Nobody may be left to read what is printed; that is no reason to stop.
   process.stdout.on('error', () => undefined);

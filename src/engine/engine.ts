@@ -1,3 +1,4 @@
+import type { Policy, RuleSources } from '../policy/port.js';
 import type { UiMethod } from '../protocol/events.js';
 import * as z from 'zod';
 import type { Fresh } from '../core/decision.js';
@@ -7,6 +8,7 @@ import type { StoreFault } from '../store/faults.js';
 import type { Store } from '../store/store.js';
 import type { Tool } from '../tools/port.js';
 import type { SystemPrompt } from '../context/port.js';
+import { createArtifactFiles, type ArtifactFiles } from './artifact-files.js';
 import { createAsks } from './asks.js';
 import { createAttempts, type RetrySettings } from './attempts.js';
 import { createCheckpoint } from './checkpoint.js';
@@ -22,6 +24,8 @@ import { createLiveTools } from './live-tools.js';
 import { createModelRequests } from './model-requests.js';
 import { recoverRuns } from './recover.js';
 import { createRespond } from './respond.js';
+import { createPermits } from './permits.js';
+import { createRuleBook } from './rule-book.js';
 import { createRunTurns } from './run-turns.js';
 import { createSlots } from './slots.js';
 import { createToolCalls } from './tool-calls.js';
@@ -36,6 +40,14 @@ export interface EngineDeps {
   retries(): RetrySettings;
   compactAtPercent(): number | undefined;
   tools: Tool[];
+  policy: Policy;
+  ruleSources: RuleSources;
+  /** How long an approval waits; null is for ever. */
+  approvalTimeoutMs(): number | null;
+  /** Where long output is kept. */
+  artifactsDir: string;
+  /** Ends every process that a run has started; resolves when none is left. */
+  endProcesses(runId: string): Promise<void>;
   runsAtOnceMax: number;
   /** Wall clock, milliseconds. */
   now(): number;
@@ -76,8 +88,11 @@ export function createEngine(deps: EngineDeps) {
     stopped: giveUp.signal,
   });
   const checkpoint = createCheckpoint({ store, commit, live, fault });
-  const housekeeping: Housekeeping = createHousekeeping({ store, commit, now });
+  const housekeeping: Housekeeping = createHousekeeping({ store, commit, now, dropFiles: (id) => artifacts.drop(id) });
+  const artifacts: ArtifactFiles = createArtifactFiles({ store, commit, dir: deps.artifactsDir, now, newId });
   const asks = createAsks({ store, commit, wakes, now, attended });
+  const ruleBook = createRuleBook({ store, commit, policy: deps.policy, sources: deps.ruleSources, asks, now, attended });
+  const permits = createPermits({ policy: deps.policy, asks, rulesFor: ruleBook.rulesFor, timeoutMs: deps.approvalTimeoutMs });
   let specs: ToolSpec[] | undefined;
   const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random, now, tellWaiting });
   const compactions = createCompactions({
@@ -101,7 +116,7 @@ export function createEngine(deps: EngineDeps) {
     fault,
     onFirstWords: checkpoint.begin,
   });
-  const toolCalls = createToolCalls({ commit, asks, liveTools, tools, clock, fault });
+  const toolCalls = createToolCalls({ commit, asks, liveTools, permits, artifactsOf: artifacts.of, tools, clock, fault });
   const slots = createSlots(deps.runsAtOnceMax);
   const drive = createRunTurns({
     store,
@@ -112,6 +127,7 @@ export function createEngine(deps: EngineDeps) {
     toolCalls,
     respond,
     compact: compactions.compact,
+    endProcesses: deps.endProcesses,
     isStopping: () => drainers.isStopping(),
   });
   const drainers: Drainers = createDrainers({ store, drive, onBug });
@@ -146,11 +162,16 @@ export function createEngine(deps: EngineDeps) {
     providers,
     compactions,
     tools,
+    artifacts,
+    policy: deps.policy,
+    ruleBook,
+    ruleSources: deps.ruleSources,
     housekeeping,
     running: drainers.running,
     isStopping: drainers.isStopping,
     /** Settles what the last daemon left and goes on with what only waited for a person. Call once, before anyone connects. */
     recover() {
+      artifacts.sweep();
       const recovered = recoverRuns(store, commit, (name) => tools.get(name)?.resumable === true);
       for (const { sessionId } of store.runs.allActive()) wakes.wake(sessionId);
       housekeeping.schedule();

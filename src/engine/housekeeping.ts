@@ -2,11 +2,19 @@ import { limits } from '../protocol/limits.js';
 import type { Store } from '../store/store.js';
 import type { Commit } from './commit.js';
 
+interface Deps {
+  store: Store;
+  commit: Commit;
+  now(): number;
+  /** Removes what a deleted session has outside of the store. */
+  dropFiles(sessionId: string): void;
+}
+
 /**
  * Sweeps deleted sessions, prunes the log and keeps the search up to date, in small batches between other work;
  * nothing happens while there is nothing to do.
  */
-export function createHousekeeping({ store, commit, now }: { store: Store; commit: Commit; now(): number }) {
+export function createHousekeeping({ store, commit, now, dropFiles }: Deps) {
   let scheduled = false;
   let stopped = false;
   let removed = false;
@@ -16,6 +24,7 @@ export function createHousekeeping({ store, commit, now }: { store: Store; commi
   /** True when there is more to do and the store takes it. */
   function step(): boolean {
     const [sessionId] = store.sessions.deleted();
+    if (sessionId !== undefined) dropFiles(sessionId);
     let more = false;
     const done = commit.maintain(() => {
       if (sessionId !== undefined) store.sweep.batch(sessionId);

@@ -18,11 +18,12 @@ interface Deps {
   toolCalls: ToolCalls;
   respond(state: SessionState, hands: RunHands): Promise<void>;
   compact(state: SessionState, hands: RunHands): Promise<void>;
+  endProcesses(runId: string): Promise<void>;
   isStopping(): boolean;
 }
 
 /** Drives one run, step by step, to its end. Every step is found in the rows, so a restart finds it too. */
-export function createRunTurns({ store, commit, live, slots, tools, toolCalls, respond, compact, isStopping }: Deps) {
+export function createRunTurns({ store, commit, live, slots, tools, toolCalls, respond, compact, endProcesses, isStopping }: Deps) {
   function spokenIn(state: SessionState): ContentBlock[] {
     const message = state.run?.message ? live.find(state.run.message.id) : undefined;
     return message ? live.content(message) : [];
@@ -30,6 +31,8 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
 
   async function settle(state: SessionState, outcome: 'aborted' | 'interrupted'): Promise<void> {
     const spoken = spokenIn(state);
+    // Nothing of a run outlives it.
+    await endProcesses(state.run?.id ?? '');
     await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => settleRun(now, { outcome, error: null, spoken }, fresh));
     const message = state.run?.message ? live.find(state.run.message.id) : undefined;
     if (message) live.end(message);
@@ -58,7 +61,7 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
     for (;;) {
       const state = store.load(sessionId);
       // The next run of the session gets a task and a signal of its own.
-      if (state?.run?.id !== runId) return;
+      if (state?.run?.id !== runId) return endProcesses(runId);
       const step = nextStep(state);
       if (step === 'settle_abort') return settle(state, 'aborted');
       if (isStopping()) return waitsForPerson(state) ? undefined : settle(state, 'interrupted');

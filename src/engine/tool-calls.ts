@@ -1,21 +1,23 @@
-import { createHash } from 'node:crypto';
-import { toVerdict } from '../core/requests.js';
+import { recorded, type AuditEntry } from '../core/decision.js';
 import { endCalls, startCall, stopForDenial, type CallResult } from '../core/runs.js';
 import type { OpenCall, SessionState } from '../core/session.js';
 import { utf8Bytes, wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
-import type { ApprovalNeed, Question, Tool } from '../tools/port.js';
+import type { Artifacts, Question, Reach, Tool } from '../tools/port.js';
 import { unlessAborted } from './abortable.js';
 import type { Asks } from './asks.js';
 import type { PatientCommit } from './patience.js';
 import type { FaultPoint } from './fault-points.js';
 import type { LiveTools } from './live-tools.js';
+import type { Permits, ReadyCall } from './permits.js';
 
 interface Deps {
   commit: PatientCommit;
   asks: Asks;
   liveTools: LiveTools;
+  permits: Permits;
+  artifactsOf(sessionId: string): Artifacts;
   tools: ReadonlyMap<string, Tool>;
   /** Monotonic milliseconds. */
   clock(): number;
@@ -35,10 +37,15 @@ interface Group extends RunHands {
   mayGiveWay: boolean;
 }
 
-type Prepared = { tool: Tool; args: unknown; title: string; need: ApprovalNeed | undefined } | { problem: string };
+type Prepared = ReadyCall | { problem: string };
+
+interface Granted {
+  reach: Reach;
+  basis: string | undefined;
+}
 
 /** Runs the open calls of a turn: one after the other, the leading read-only ones side by side. */
-export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }: Deps) {
+export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf, tools, clock, fault }: Deps) {
   function prepare(state: SessionState, call: OpenCall): Prepared {
     const tool = tools.get(call.name);
     if (!tool) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
@@ -46,10 +53,7 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
     if (call.problem !== null) return { problem: call.problem };
     try {
       const parsed = tool.parameters.safeParse(call.args);
-      if (parsed.success) {
-        const need = state.approvalMode === 'full' ? undefined : tool.approval?.(parsed.data);
-        return { tool, args: parsed.data, title: tool.title(parsed.data), need };
-      }
+      if (parsed.success) return { call, tool, args: parsed.data, title: tool.title(parsed.data) };
       const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
       return { problem: `The arguments do not fit ${call.name}: ${issues.join('; ')}` };
     } catch (error) {
@@ -57,43 +61,60 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
     }
   }
 
-  async function finish({ id, run }: SessionState, callId: string, result: CallResult, group: Group): Promise<void> {
-    await commit.decideForRun(id, run?.id ?? '', (state, fresh) => endCalls(state, [{ id: callId, result }], fresh, group.ids));
+  async function finish({ id, run }: SessionState, callId: string, result: CallResult, group: Group, audit?: AuditEntry): Promise<void> {
+    await commit.decideForRun(id, run?.id ?? '', (state, fresh) =>
+      recorded(endCalls(state, [{ id: callId, result }], fresh, group.ids), audit),
+    );
   }
 
-  /** False when the call must not run: its end is committed, or the run is over. */
-  async function isApproved(state: SessionState, call: OpenCall, need: ApprovalNeed, group: Group): Promise<boolean> {
-    const address = { ...addressOf(state, call), askKey: 'approval' };
-    const question = approvalQuestion(call, need);
-    const answered = await group.withoutSlot(() => asks.ask(address, question, group.signal, group.mayGiveWay));
-    if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return false;
-    const verdict = toVerdict(answered.result);
-    if (verdict.allow) return true;
-    if (verdict.reason === undefined && answered.outcome !== 'denied') {
-      await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => stopForDenial(now, `${call.name} was denied`, fresh));
-      return false;
+  /** Undefined when the call must not run: its end is committed, or the run is over. */
+  async function permitted(state: SessionState, ready: ReadyCall, group: Group): Promise<Granted | undefined> {
+    const { call, title } = ready;
+    if (call.started) {
+      const again = await permits.again(state, ready, group.signal);
+      if (typeof again !== 'string') return again;
+      await finish(state, call.id, failed(again, false), group);
+      return undefined;
     }
-    await finish(state, call.id, failed(`Denied: ${verdict.reason ?? 'nobody was there to approve it.'}`, true), group);
-    return false;
+    const permit = await permits.obtain(state, ready, group);
+    switch (permit.kind) {
+      case 'gone':
+        return undefined;
+      case 'refused':
+        await finish(state, call.id, failed(permit.why, true), group, permit.audit);
+        return undefined;
+      case 'stopped':
+        await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
+          recorded(stopForDenial(now, `${call.name} was denied`, fresh), permit.audit),
+        );
+        return undefined;
+      case 'granted': {
+        const { audit } = permit;
+        const begun = await commit.decideForRun(state.id, state.run?.id ?? '', (now) => recorded(startCall(now, call.id, title), audit));
+        return begun.ok ? permit : undefined;
+      }
+    }
   }
 
   async function execute(state: SessionState, call: OpenCall, group: Group): Promise<void> {
     const prepared = prepare(state, call);
     if ('problem' in prepared) return finish(state, call.id, failed(prepared.problem, false), group);
-    const { tool, args, title, need } = prepared;
-    if (!call.started) {
-      if (need && !(await isApproved(state, call, need, group))) return;
-      const begun = await commit.decideForRun(state.id, state.run?.id ?? '', (now) => startCall(now, call.id, title));
-      if (!begun.ok) return;
+    let granted: Granted | undefined;
+    try {
+      granted = await permitted(state, prepared, group);
+    } catch (error) {
+      if (group.signal.aborted) return;
+      return finish(state, call.id, failed(brokenTool(error), false), group);
     }
+    if (!granted) return;
     fault('tool.started');
-    const result = await run(state, call, tool, args, group);
+    const result = await run(state, prepared, granted, group);
     fault('tool.ending');
     // Aborted: whoever settles the run closes this call with the others.
     if (!group.signal.aborted) await finish(state, call.id, result, group);
   }
 
-  async function run(state: SessionState, call: OpenCall, tool: Tool, args: unknown, hands: RunHands): Promise<CallResult> {
+  async function run(state: SessionState, { call, tool, args }: ReadyCall, granted: Granted, hands: RunHands): Promise<CallResult> {
     const startedMs = clock();
     const at = addressOf(state, call);
     const live = liveTools.begin({ ...at, toolName: call.name, args: call.args });
@@ -102,11 +123,21 @@ export function createToolCalls({ commit, asks, liveTools, tools, clock, fault }
       return answered?.result ?? null;
     };
     try {
-      const context = { ...at, cwd: state.cwd, signal: hands.signal, output: (text: string) => liveTools.output(live, text), ask };
+      const context = {
+        ...at,
+        cwd: state.cwd,
+        signal: hands.signal,
+        reach: granted.reach,
+        basis: granted.basis,
+        artifacts: artifactsOf(state.id),
+        output: (text: string) => liveTools.output(live, text),
+        ask,
+      };
       const result = await unlessAborted(hands.signal, tool.run(args, context));
       if (!result) return failed('Stopped.', false);
-      const { content, isError } = result;
-      return { content: clipResult(content), isError, skipped: false, durationMs: Math.round(clock() - startedMs) };
+      const { content, isError, details } = result;
+      const durationMs = Math.round(clock() - startedMs);
+      return { content: clipResult(content), isError, skipped: false, durationMs, ...(details ? { details } : {}) };
     } catch (error) {
       // A tool that breaks fails its own call and nothing else.
       return { ...failed(brokenTool(error), false), durationMs: Math.round(clock() - startedMs) };
@@ -141,28 +172,6 @@ function brokenTool(error: unknown): string {
 
 function failed(why: string, skipped: boolean): CallResult {
   return { content: [{ type: 'text', text: why }], isError: true, skipped, durationMs: null };
-}
-
-function approvalQuestion(call: OpenCall, need: ApprovalNeed): Question {
-  return {
-    method: 'select',
-    timeoutMs: null,
-    params: {
-      kind: 'approval',
-      title: need.title,
-      message: need.message,
-      tool_name: call.name,
-      args: call.args,
-      digest: createHash('sha256')
-        .update(JSON.stringify([call.name, call.args]))
-        .digest('hex'),
-      sandboxed: false,
-      options: [
-        { value: 'allow_once', label: 'Allow once' },
-        { value: 'deny', label: 'Deny, and stop the run' },
-      ],
-    },
-  };
 }
 
 /** A result is bounded: the rest of a long text is named, not kept. */

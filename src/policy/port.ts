@@ -1,31 +1,20 @@
+import type { RuleRow } from '../protocol/permissions.js';
 import type { Access, Reach } from '../tools/port.js';
 
 export type Action = 'allow' | 'ask' | 'deny';
 export type Mode = 'ask' | 'auto_edit' | 'full' | 'read_only';
 
-/** What a person said about calls of one kind. One of `command`, `path` and `pattern` at most; without any it means every call of the tool. */
-export interface Rule {
-  /** A tool's name, or `*`. */
-  tool: string;
-  action: Action;
-  /** Leading words of a simple command, such as `git status`. */
-  command?: string;
-  /** The whole of a simple command, word for word. */
-  exact?: boolean;
-  /** A path or a glob: absolute, `~/…`, or below the workspace. */
-  path?: string;
-  /** A glob over the text of a simple command, or over the path. */
-  pattern?: string;
-  /** What an allowed command gets beside: the network, or the machine without the sandbox. */
-  network?: boolean;
-  unsandboxed?: boolean;
-}
+/**
+ * What a person said about calls of one kind: `command` are leading words of a simple command (with `exact`, all of them), `path` is a
+ * path or a glob, `pattern` a glob over the text of a simple command or over the path. Without any of them it means every call of the tool.
+ */
+export type Rule = RuleRow;
 
 /** A rule and where it was said, for explanations. */
-export interface SourcedRule extends Rule {
+export type SourcedRule = Rule & {
   /** `config`, `workspace config`, `always allowed here`, `allowed in this session` … */
   source: string;
-}
+};
 
 export interface JudgedCall {
   toolName: string;
@@ -56,4 +45,26 @@ export interface Ruling {
 /** Decides what calls may do. Synchronous, and the same for every tool. */
 export interface Policy {
   judge(call: JudgedCall): Ruling;
+  /** The real path of a session's directory: what rules of a workspace are kept under. */
+  workspaceOf(cwd: string): string;
+  /** Why commands cannot be confined on this machine; undefined when they can. */
+  noSandbox(): string | undefined;
+  /** What is wrong with a rule that nothing could ever match. */
+  wrongRule(rule: Rule): { field: string; message: string } | undefined;
+}
+
+/** The config that lies in a workspace. It is read, and counts for nothing until a person trusts exactly this content. */
+export interface WorkspaceConfig {
+  path: string;
+  digest: string;
+  rules: Rule[];
+  /** Why it cannot be used; there are no rules then. */
+  problem: string | undefined;
+}
+
+/** Rules that are not in the store. */
+export interface RuleSources {
+  configured(): readonly Rule[];
+  /** Undefined when the workspace has none. */
+  inWorkspace(workspace: string): WorkspaceConfig | undefined;
 }

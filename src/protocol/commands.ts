@@ -1,9 +1,10 @@
 import * as z from 'zod';
 import { frozenCommands } from './frozen-commands.js';
 import { ownCommands } from './own-commands.js';
+import { permissionCommands } from './permission-commands.js';
 
 /** Every command: its schema, types, docs and test matrix are this table. */
-export const commands = { ...frozenCommands, ...ownCommands } as const;
+export const commands = { ...frozenCommands, ...ownCommands, ...permissionCommands } as const;
 
 /** The one command of the event socket. */
 export const subscribe = {

@@ -14,6 +14,16 @@ export type QueueMode = z.infer<typeof queueMode>;
 export const outcome = z.enum(['completed', 'aborted', 'failed', 'interrupted']);
 export type RunOutcome = z.infer<typeof outcome>;
 export const thinkingLevel = z.enum(['off', 'low', 'medium', 'high']);
+/** What a tool's result has beside its text, for whoever shows it. */
+export const resultDetails = z.object({
+  diff: z.string().optional(),
+  exit_code: z.number().optional(),
+  signal: z.string().optional(),
+  artifact_id: z.string().optional(),
+  counts: z.record(z.string(), z.number()).optional(),
+});
+export type ResultDetails = z.infer<typeof resultDetails>;
+
 export const approvalMode = z.enum(['ask', 'auto_edit', 'full', 'read_only']);
 export const whenDetached = z.enum(['wait', 'deny']);
 export const recoveryMode = z.enum(['pause', 'continue']);
@@ -171,6 +181,7 @@ export const events = {
         is_error: z.boolean(),
         skipped: z.boolean(),
         duration_ms: z.number().nullable(),
+        ...resultDetails.shape,
       }),
   }),
   status: event({
@@ -254,6 +265,11 @@ export const events = {
     summary: 'A field of the status line; empty text removes it.',
     live: true,
     payload: () => z.object({ ...inSession, params: z.object({ key: z.string(), text: z.string() }) }),
+  }),
+  ui_widget: event({
+    summary: 'Lines that stay on the screen under a key, such as the list of what is to be done; no lines remove them.',
+    live: true,
+    payload: () => z.object({ ...inSession, params: z.object({ key: z.string(), lines: z.array(z.string()) }) }),
   }),
   client_update: event({
     summary: 'Who is attached to the session now.',

@@ -5,6 +5,7 @@ import { createConnectionHandlers } from './handlers/connection.js';
 import { createDaemonHandlers } from './handlers/daemon.js';
 import { createInputHandlers } from './handlers/inputs.js';
 import { createModelHandlers } from './handlers/models.js';
+import { createPermissionHandlers } from './handlers/permissions.js';
 import { createQueueHandlers } from './handlers/queue.js';
 import { createReadingHandlers } from './handlers/reading.js';
 import { createSessionHandlers } from './handlers/sessions.js';
@@ -19,6 +20,7 @@ export function createHandlers(deps: ServerDeps): Handlers {
     ...createSessionHandlers(deps),
     ...createAskingHandlers(deps),
     ...createModelHandlers(deps),
+    ...createPermissionHandlers(deps),
     ...createDaemonHandlers(deps),
   };
 }

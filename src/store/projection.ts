@@ -3,6 +3,7 @@ import { limits } from '../protocol/limits.js';
 import type { EntryRows } from './entry-rows.js';
 import type { InputRows } from './input-rows.js';
 import type { PartialRows } from './partial-rows.js';
+import type { PermissionRows } from './permission-rows.js';
 import type { RequestRows } from './request-rows.js';
 import type { RunRows } from './run-rows.js';
 import type { SessionRows } from './session-rows.js';
@@ -14,10 +15,11 @@ interface Tables {
   runs: RunRows;
   requests: RequestRows;
   partials: PartialRows;
+  permissions: PermissionRows;
 }
 
 /** What an event makes of the rows: the SQL twin of `evolve`. Called in the transaction that appends the event. */
-export function createProjection({ sessions, entries, inputs, runs, requests, partials }: Tables, bootId: string) {
+export function createProjection({ sessions, entries, inputs, runs, requests, partials, permissions }: Tables, bootId: string) {
   function endMessage(event: DurableEvent & { type: 'message_end' }, atMs: number): void {
     const { session_id, message_id, message } = event.payload;
     runs.endMessage(event.payload);
@@ -35,6 +37,17 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
     if (input && (op === 'taken' || op === 'removed')) inputs.leave(input.input_id, op, op === 'taken' ? (run_id ?? null) : null);
     for (const { input_id } of dropped ?? []) inputs.leave(input_id, 'dropped', null);
     if (order) inputs.reorder(order);
+  }
+
+  /** A yes for longer than once becomes rules in the commit that says it. */
+  function remember({ payload }: DurableEvent & { type: 'ui_resolved' }, atMs: number): void {
+    const { session_id, request_id, result, by } = payload;
+    if (result !== 'allow_session' && result !== 'allow_always') return;
+    const approved = requests.approved(request_id);
+    if (!approved) return;
+    const scope =
+      result === 'allow_session' ? { workspace: null, sessionId: session_id } : { workspace: approved.workspace, sessionId: null };
+    for (const rule of approved.rules) permissions.add(scope, rule, by, atMs);
   }
 
   return function project(event: DurableEvent, atMs: number): void {
@@ -76,6 +89,7 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
         break;
       case 'ui_resolved':
         requests.resolve(event.payload, atMs);
+        remember(event, atMs);
         break;
       case 'usage_update': {
         const { input, output, cache_read, cache_write, cost_usd, context_left_percent } = event.payload;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { EventPayload, UiMethod, UiRequest } from '../protocol/events.js';
+import type { RuleRow } from '../protocol/permissions.js';
 import type { Database } from './sqlite.js';
 
 interface RequestRow {
@@ -38,6 +39,7 @@ export function createRequestRows(db: Database) {
   const byKey = db.prepare<[string, string, string, string], RequestRow>(
     'SELECT * FROM ui_request WHERE run_id = ? AND turn_id = ? AND tool_call_id = ? AND ask_key = ?',
   );
+  const paramsOf = db.prepare<[string], string>('SELECT params FROM ui_request WHERE id = ?').pluck();
   const sessionOf = db.prepare<[string], string>('SELECT session_id FROM ui_request WHERE id = ?').pluck();
   const asked = db
     .prepare<[string, string], string>('SELECT DISTINCT tool_call_id FROM ui_request WHERE run_id = ? AND turn_id = ?')
@@ -57,6 +59,12 @@ export function createRequestRows(db: Database) {
     /** The calls of a turn that have put a question. */
     askedCalls: (runId: string, turnId: string): Set<string> => new Set(asked.all(runId, turnId)),
     sessionOf: (requestId: string): string | undefined => sessionOf.get(requestId),
+    /** What an approval is for; undefined when the request is none. */
+    approved(requestId: string): { rules: RuleRow[]; workspace: string } | undefined {
+      const params = JSON.parse(paramsOf.get(requestId) ?? '{}') as { kind?: unknown; rules?: RuleRow[]; workspace?: string };
+      if (params.kind !== 'approval' || !params.rules || params.workspace === undefined) return undefined;
+      return { rules: params.rules, workspace: params.workspace };
+    },
     insert(request: UiRequest, atMs: number): void {
       const expiresMs = request.expires_at === null ? null : Date.parse(request.expires_at);
       const { request_id, session_id, run_id, turn_id, tool_call_id, ask_key, method, params } = request;

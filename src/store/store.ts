@@ -1,11 +1,14 @@
 import type { SessionState } from '../core/session.js';
 import { createArtifactRows } from './artifact-rows.js';
+import { createAuditRows } from './audit-rows.js';
 import { createEntryRows } from './entry-rows.js';
 import { createEventBodies } from './event-bodies.js';
 import { createEventLog } from './event-log.js';
 import { createInputRows } from './input-rows.js';
 import { createMetaRows } from './meta-rows.js';
 import { createPartialRows } from './partial-rows.js';
+import { createPermissionRows } from './permission-rows.js';
+import { createProcessRows } from './process-rows.js';
 import { createProjection } from './projection.js';
 import { createRequestRows } from './request-rows.js';
 import { createRunRows } from './run-rows.js';
@@ -13,6 +16,7 @@ import { createSearchRows } from './search-rows.js';
 import { createSessionRows } from './session-rows.js';
 import type { Database } from './sqlite.js';
 import { createSweep } from './sweep.js';
+import { createTodoRows } from './todo-rows.js';
 import { createTreeRows } from './tree-rows.js';
 
 /** All that is remembered, over one connection. Reading is free; writing goes through `engine/commit`. */
@@ -24,6 +28,7 @@ export function createStore(db: Database, bootId: string) {
   const runs = createRunRows(db);
   const requests = createRequestRows(db);
   const search = createSearchRows(db, meta);
+  const permissions = createPermissionRows(db);
   const partials = createPartialRows(db);
   const log = createEventLog(db, createEventBodies(entries, inputs), meta);
   return {
@@ -37,11 +42,15 @@ export function createStore(db: Database, bootId: string) {
     requests,
     partials,
     log,
+    permissions,
+    audit: createAuditRows(db),
+    todos: createTodoRows(db),
+    processes: createProcessRows(db, bootId),
     artifacts: createArtifactRows(db),
     search,
     tree: createTreeRows(db),
     sweep: createSweep(db, search),
-    project: createProjection({ sessions, entries, inputs, runs, requests, partials }, bootId),
+    project: createProjection({ sessions, entries, inputs, runs, requests, partials, permissions }, bootId),
     /** Undefined when there is no such session, or it was deleted. */
     load(sessionId: string): SessionState | undefined {
       const settings = sessions.load(sessionId);

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { UiMethod } from '../protocol/events.js';
+import type { ResultDetails, UiMethod } from '../protocol/events.js';
 import type { ContentBlock } from '../protocol/messages.js';
 
 /** A question to a person. The answer is null when it was cancelled, expired or denied. */
@@ -78,15 +78,6 @@ export interface ToolContext {
    * the earlier request and its answer instead of asking twice.
    */
   ask(key: string, question: Question): Promise<unknown>;
-}
-
-/** Structure for whoever shows the result; the model reads the content. */
-export interface ResultDetails {
-  diff?: string;
-  exit_code?: number;
-  signal?: string;
-  artifact_id?: string;
-  counts?: Record<string, number>;
 }
 
 export interface ToolResult {

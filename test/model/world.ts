@@ -34,7 +34,7 @@ import { createLogMonitor } from '../support/log-monitor.js';
 import { same, toKnown, toPlain } from './agree.js';
 import { ownReply, peekTool } from './own-script.js';
 import { checkRequest } from './strict-provider.js';
-import { withoutModels } from '../support/engine.js';
+import { withoutHands, withoutModels } from '../support/engine.js';
 
 const migrations = readMigrations(fileURLToPath(new URL('../../migrations', import.meta.url)));
 /** So many turns of the event loop are more than any sequence needs to come to rest. */
@@ -179,6 +179,7 @@ export function createWorld(seed: number) {
     const engine = createEngine({
       store,
       ...withoutModels(),
+      ...withoutHands(root),
       providers: () => ({
         facts: () => ({ contextWindow: null, maxOutput: null, price: null }),
         names: () => ['offline'],

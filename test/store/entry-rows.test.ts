@@ -165,13 +165,13 @@ describe('a message that is too long for a line', () => {
     const total = Buffer.byteLength(text);
     const pieces: Buffer[] = [];
     for (let offset = 0; offset < total; offset += 500_000) {
-      const piece = berth.store.artifacts.read(artifactIdOf('msg_long'), offset, 500_000);
+      const piece = berth.engine.artifacts.read(artifactIdOf('msg_long'), offset, 500_000);
       expect(piece).toMatchObject({ totalBytes: total, mimeType: 'text/plain' });
       pieces.push(piece!.data);
     }
     expect(Buffer.concat(pieces).toString()).toBe(text);
     expect(berth.store.entries.contentOf('msg_long')).toEqual([{ type: 'text', text }]);
-    expect(berth.store.artifacts.read('art_none', 0, 10)).toBeUndefined();
+    expect(berth.engine.artifacts.read('art_none', 0, 10)).toBeUndefined();
   });
 
   test('keeps a block for each of its blocks, whatever they are', async () => {

@@ -27,12 +27,45 @@ export function openStore(path: string, bootId = 'boot_test'): Store {
 
 export interface EngineSetup {
   tools?: Tool[];
+  policy?: EngineDeps['policy'];
   runsAtOnceMax?: number;
   /** A store of another engine to go on with. */
   from?: string;
   attended?: EngineDeps['attended'];
   fault?: EngineDeps['fault'];
   models?: Partial<Pick<EngineDeps, 'systemPrompt' | 'retries' | 'compactAtPercent'>>;
+}
+
+/** Allows whatever its tools do not ask about themselves. */
+const openPolicy: EngineDeps['policy'] = {
+  workspaceOf: (cwd) => cwd,
+  noSandbox: () => undefined,
+  wrongRule: () => undefined,
+  judge: ({ cwd }) => ({
+    action: 'allow',
+    why: 'a test',
+    parts: [],
+    reach: {
+      workspace: cwd,
+      refuses: () => undefined,
+      confinement: { kind: 'bare', network: false, writable: [], readOnly: [], hidden: [] },
+    },
+    remember: [],
+    notes: [],
+  }),
+};
+
+/** What an engine needs to know about the machine when its tools touch nothing. */
+export function withoutHands(
+  root: string,
+): Pick<EngineDeps, 'policy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'> {
+  return {
+    policy: openPolicy,
+    ruleSources: { configured: () => [], inWorkspace: () => undefined },
+    approvalTimeoutMs: () => null,
+    artifactsDir: join(root, 'artifacts'),
+    endProcesses: () => Promise.resolve(),
+  };
 }
 
 /** What an engine needs to know about models when they are not the point. Failures are tried again at once. */
@@ -92,6 +125,8 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
     ...setup.models,
     providers: () => model,
     tools: setup.tools ?? [],
+    ...withoutHands(root),
+    ...(setup.policy ? { policy: setup.policy } : {}),
     runsAtOnceMax: setup.runsAtOnceMax ?? 8,
     now: () => clock.nowMs,
     clock: () => performance.now(),

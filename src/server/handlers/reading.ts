@@ -99,7 +99,7 @@ export function createReadingHandlers(
       return reply<'search_messages'>('messages', { messages: shown, has_more: hasMore || shown.length < hits.length });
     },
     get_artifact({ artifact_id, offset, limit }) {
-      const piece = store.artifacts.read(artifact_id, offset, limit);
+      const piece = engine.artifacts.read(artifact_id, offset, limit);
       if (!piece) return refusedWith('invalid_payload', `artifact_id: there is no artifact ${artifact_id}`, { field: 'artifact_id' });
       const end = wholeCharacters(piece.data);
       const next = offset + end;

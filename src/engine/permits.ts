@@ -1,0 +1,174 @@
+import { createHash } from 'node:crypto';
+import type { AuditEntry } from '../core/decision.js';
+import { toVerdict } from '../core/requests.js';
+import type { OpenCall, SessionState } from '../core/session.js';
+import type { Policy, Ruling, SourcedRule } from '../policy/port.js';
+import { limits } from '../protocol/limits.js';
+import { makeVisible } from '../protocol/visible.js';
+import type { Preparation, Question, Reach, Tool } from '../tools/port.js';
+import type { Asks } from './asks.js';
+
+interface Deps {
+  policy: Policy;
+  asks: Asks;
+  /** What counts for a session now; asks about the workspace's own config where nobody has decided about it yet. */
+  rulesFor(state: SessionState, call: OpenCall, signal: AbortSignal): Promise<SourcedRule[]>;
+  /** How long an approval waits; null is for ever. */
+  timeoutMs(): number | null;
+}
+
+/** A call whose arguments are good. */
+export interface ReadyCall {
+  call: OpenCall;
+  tool: Tool;
+  args: unknown;
+  title: string;
+}
+
+/** How a call waits for its answer. */
+export interface Waiting {
+  signal: AbortSignal;
+  mayGiveWay: boolean;
+  withoutSlot<T>(work: () => Promise<T>): Promise<T>;
+}
+
+export type Permit =
+  | { kind: 'granted'; reach: Reach; basis: string | undefined; audit: AuditEntry }
+  /** Told to the model; the turn goes on. */
+  | { kind: 'refused'; why: string; audit: AuditEntry | undefined }
+  /** A person said no and nothing else: the run stops. */
+  | { kind: 'stopped'; audit: AuditEntry }
+  /** The run is over, or a steer took the call's place. */
+  | { kind: 'gone' };
+
+/** Finds out whether a call may run: from the rules, the mode, or a person. */
+export function createPermits({ policy, asks, rulesFor, timeoutMs }: Deps) {
+  async function judge(state: SessionState, ready: ReadyCall, preparation: Preparation, signal: AbortSignal): Promise<Ruling> {
+    const { call, tool, args } = ready;
+    const { accesses } = preparation;
+    const rules = await rulesFor(state, call, signal);
+    const asked = { toolName: tool.name, args, accesses, readOnly: tool.readOnly, mode: state.approvalMode, cwd: state.cwd, rules };
+    const ruling = policy.judge(asked);
+    const need = state.approvalMode === 'full' ? undefined : tool.approval?.(args);
+    if (!need || ruling.action === 'deny') return ruling;
+    return { ...ruling, action: 'ask', why: need.title, remember: [], notes: [need.message, ...ruling.notes] };
+  }
+
+  async function ask(state: SessionState, question: Question, ready: ReadyCall, digest: string, waiting: Waiting) {
+    const address = {
+      sessionId: state.id,
+      runId: state.run?.id ?? '',
+      turnId: state.run?.turn?.id ?? '',
+      toolCallId: ready.call.id,
+      // Another text is another question: an answer holds for what was shown.
+      askKey: `approval ${digest}`,
+    };
+    return waiting.withoutSlot(() => asks.ask(address, question, waiting.signal, waiting.mayGiveWay));
+  }
+
+  return {
+    /** What a call that was begun before a restart may reach. */
+    async again(state: SessionState, ready: ReadyCall, signal: AbortSignal): Promise<{ reach: Reach; basis: string | undefined } | string> {
+      const preparation = await prepare(ready, state);
+      if (typeof preparation === 'string') return preparation;
+      const { reach } = await judge(state, ready, preparation, signal);
+      return { reach, basis: preparation.basis };
+    },
+    async obtain(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
+      for (let i = 0; i < limits.approvalRoundsMax; i++) {
+        const preparation = await prepare(ready, state);
+        if (typeof preparation === 'string') return { kind: 'refused', why: preparation, audit: undefined };
+        const ruling = await judge(state, ready, preparation, waiting.signal);
+        if (waiting.signal.aborted) return { kind: 'gone' };
+        const about = auditOf(state, ready);
+        if (ruling.action === 'deny') {
+          const why = `Not allowed: ${ruling.why}`;
+          return { kind: 'refused', why, audit: { ...about, action: 'deny', by: 'policy', why: ruling.why } };
+        }
+        const granted = { kind: 'granted', reach: ruling.reach, basis: preparation.basis } as const;
+        if (ruling.action === 'allow') return { ...granted, audit: { ...about, action: 'allow', by: 'policy', why: ruling.why } };
+        const digest = digestOf(ready, state, preparation, ruling);
+        const answered = await ask(state, toQuestion(state, ready, preparation, ruling, digest, timeoutMs()), ready, digest, waiting);
+        if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return { kind: 'gone' };
+        const verdict = toVerdict(answered.result);
+        const said = { ...about, by: answered.by };
+        if (!verdict.allow) {
+          const why = verdict.reason ?? (answered.outcome === 'answered' ? 'no reason was given' : `it was ${answered.outcome}`);
+          const audit = { ...said, action: 'deny', why } as const;
+          if (verdict.reason !== undefined) return { kind: 'refused', why: `Denied: ${verdict.reason}`, audit };
+          if (answered.outcome === 'denied') return { kind: 'refused', why: 'Denied: nobody was there to approve it.', audit };
+          if (answered.outcome === 'timeout') return { kind: 'refused', why: 'Denied: nobody answered in time.', audit };
+          return { kind: 'stopped', audit };
+        }
+        // What was approved is what is there now: a file or a rule may have changed while a person thought.
+        const now = await prepare(ready, state);
+        const still = typeof now === 'string' ? undefined : await judge(state, ready, now, waiting.signal);
+        if (typeof now === 'string' || still?.action === 'deny') continue;
+        if (still && digestOf(ready, state, now, { ...still, action: 'ask', notes: ruling.notes }) !== digest) continue;
+        return {
+          ...granted,
+          audit: { ...said, action: 'allow', why: `allowed ${verdict.scope === 'once' ? 'once' : `(${verdict.scope})`}` },
+        };
+      }
+      return { kind: 'refused', why: 'Not run: what it is about kept changing while it was approved.', audit: undefined };
+    },
+  };
+}
+export type Permits = ReturnType<typeof createPermits>;
+
+async function prepare({ tool, args }: ReadyCall, { id, cwd }: SessionState): Promise<Preparation | string> {
+  if (!tool.prepare) return { accesses: [] };
+  return tool.prepare(args, { sessionId: id, cwd });
+}
+
+function auditOf(
+  { run }: SessionState,
+  { call, tool, title }: ReadyCall,
+): Pick<AuditEntry, 'runId' | 'toolCallId' | 'toolName' | 'subject'> {
+  return { runId: run?.id ?? '', toolCallId: call.id, toolName: tool.name, subject: title };
+}
+
+/** Everything that an approval is bound to. */
+function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basis }: Preparation, { reach }: Ruling): string {
+  const { kind, network, writable } = reach.confinement;
+  return createHash('sha256')
+    .update(JSON.stringify([tool.name, call.args, cwd, diff ?? '', basis ?? '', kind, network, writable]))
+    .digest('hex');
+}
+
+function toQuestion(
+  state: SessionState,
+  { tool, call, title }: ReadyCall,
+  { diff, accesses }: Preparation,
+  { why, reach, remember, notes }: Ruling,
+  digest: string,
+  timeoutMs: number | null,
+): Question {
+  const command = accesses.find((access) => access.kind === 'command');
+  const rule = remember.map(({ command: words, path }) => `${tool.name} ${words ?? path ?? ''}`).join('; ');
+  const long = remember.length > 0;
+  return {
+    method: 'select',
+    timeoutMs,
+    params: {
+      kind: 'approval',
+      title: makeVisible(title),
+      message: makeVisible([...(command ? [command.command] : []), why, ...notes].join('\n')),
+      asked_by: { session_id: state.id, title: state.title, model: state.model },
+      tool_name: tool.name,
+      args: call.args,
+      digest,
+      ...(diff === undefined ? {} : { diff: makeVisible(diff) }),
+      ...(command ? { command: makeVisible(command.command), network: reach.confinement.network } : {}),
+      sandboxed: command !== undefined && reach.confinement.kind === 'sandbox',
+      workspace: reach.workspace,
+      ...(long ? { rule: makeVisible(rule), rules: remember } : {}),
+      options: [
+        { value: 'allow_once', label: 'Allow once' },
+        ...(long ? [{ value: 'allow_session', label: 'Allow this in this session' }] : []),
+        ...(long ? [{ value: 'allow_always', label: `Always allow in this workspace: ${makeVisible(rule)}` }] : []),
+        { value: 'deny', label: 'Deny, and stop the run' },
+      ],
+    },
+  };
+}

@@ -1,0 +1,83 @@
+import type { OpenCall, SessionState } from '../core/session.js';
+import type { Policy, RuleSources, SourcedRule, WorkspaceConfig } from '../policy/port.js';
+import type { UiMethod } from '../protocol/events.js';
+import { makeVisible } from '../protocol/visible.js';
+import type { Store } from '../store/store.js';
+import type { Question } from '../tools/port.js';
+import type { Asks } from './asks.js';
+import type { Commit } from './commit.js';
+
+interface Deps {
+  store: Store;
+  commit: Commit;
+  policy: Policy;
+  sources: RuleSources;
+  asks: Asks;
+  now(): number;
+  attended(sessionId: string, method: UiMethod): boolean;
+}
+
+/** All rules that count for a session: of the config, of the store, and of a workspace whose config is trusted. */
+export function createRuleBook({ store, commit, policy, sources, asks, now, attended }: Deps) {
+  function stored(workspace: string, sessionId: string): SourcedRule[] {
+    return store.permissions.inForce(workspace, sessionId).map(({ rule, sessionId: session, workspace: where }) => {
+      const source = session !== null ? 'said in this session' : where !== null ? 'said for this workspace' : 'said for every workspace';
+      return { ...rule, source };
+    });
+  }
+
+  /** What counts without asking anybody. */
+  function known(cwd: string, sessionId: string): SourcedRule[] {
+    const workspace = policy.workspaceOf(cwd);
+    const own = sources.inWorkspace(workspace);
+    const trusted = own && store.permissions.isTrusted(workspace, own.digest) === true ? own.rules : [];
+    return [
+      ...sources.configured().map((rule) => ({ ...rule, source: 'config.json' })),
+      ...trusted.map((rule) => ({ ...rule, source: "the workspace's config" })),
+      ...stored(workspace, sessionId),
+    ];
+  }
+
+  return {
+    known,
+    /** The same, once a person has said whether the workspace's own config counts. Nobody there to ask: it does not, and is asked later. */
+    async rulesFor(state: SessionState, call: OpenCall, signal: AbortSignal): Promise<SourcedRule[]> {
+      const workspace = policy.workspaceOf(state.cwd);
+      const own = sources.inWorkspace(workspace);
+      const isNew = own?.problem === undefined && own !== undefined && store.permissions.isTrusted(workspace, own.digest) === undefined;
+      if (isNew && attended(state.id, 'confirm')) {
+        const address = {
+          sessionId: state.id,
+          runId: state.run?.id ?? '',
+          turnId: state.run?.turn?.id ?? '',
+          toolCallId: call.id,
+          askKey: `trust ${own.digest}`,
+        };
+        const answered = await asks.ask(address, trustQuestion(own, workspace), signal, false);
+        const isAnswer = answered?.outcome === 'answered' && typeof answered.result === 'boolean';
+        if (isAnswer) {
+          commit.maintain(() => store.permissions.setTrust(workspace, own.digest, answered.result === true, answered.by, now()));
+        }
+      }
+      return known(state.cwd, state.id);
+    },
+  };
+}
+export type RuleBook = ReturnType<typeof createRuleBook>;
+
+function trustQuestion({ path, digest, rules }: WorkspaceConfig, workspace: string): Question {
+  const said = rules.map(
+    ({ tool, action, command, path: file, pattern }) => `  ${action} ${tool} ${command ?? file ?? pattern ?? '(every call)'}`,
+  );
+  return {
+    method: 'confirm',
+    timeoutMs: null,
+    params: {
+      kind: 'trust',
+      title: `Trust the config of ${makeVisible(workspace)}?`,
+      message: makeVisible([`${path} says:`, ...said, 'It counts only if you trust it. You are asked again when it changes.'].join('\n')),
+      digest,
+      workspace,
+    },
+  };
+}

@@ -1,0 +1,117 @@
+import type { Access } from '../tools/port.js';
+import { judgePath, sayRule, type Case, type Judged } from './path-judge.js';
+import type { Rule } from './port.js';
+import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
+import { rulesForPart, rulesForPath } from './rules.js';
+import { cdTarget, exactWords, parseCommand, type CommandPart } from './shell-command.js';
+import { quoteWords } from './shell-quote.js';
+
+type Command = Extract<Access, { kind: 'command' }>;
+
+/** Judges every simple command of a shell text, and what it wants beside. */
+export function judgeCommand(command: Command, now: Case): Judged[] {
+  const parsed = parseCommand(command.command);
+  if ('unclear' in parsed)
+    return [{ of: 'command', text: command.command, action: 'ask', why: `it cannot be read: ${parsed.unclear}`, byRule: true }];
+  const parts = parsed.parts.flatMap((part) => judgePart(part, command, now));
+  if (parts.length === 0)
+    parts.push({ of: 'command', text: command.command, action: 'ask', why: 'there is no command in it', byRule: true });
+  return [...parts, ...judgeWishes(command, parts, now)];
+}
+
+function judgePart(part: CommandPart, command: Command, now: Case): Judged[] {
+  const there = part.cwd === undefined ? now : { ...now, cwd: toAbsolute(part.cwd, now.cwd, now.bases.home) };
+  const denied = deniedRead(part, there);
+  if (denied) return [denied];
+  const own = judgeWords(part, command, there);
+  // Writes are judged by where they lead, whatever the words are allowed.
+  const writes = part.writes.flatMap((path): Judged[] => {
+    if (path !== null) {
+      const judged = judgePath('write', path, there);
+      const { remember: _, ...rest } = judged;
+      return [isAskedAnyway(judged, there) ? { ...rest, unsandboxed: true } : rest];
+    }
+    if (own.action === 'allow' && isConfined(now)) return [];
+    return [{ of: 'path', text: 'write to a place that is computed', action: 'ask', why: 'where it writes is known only when it runs' }];
+  });
+  return [own, ...writes];
+}
+
+/** A write that leaves what a sandbox gives: when it is approved, it is approved with this. */
+function isAskedAnyway(judged: Judged, { roots, cwd, bases }: Case): boolean {
+  if (judged.action !== 'ask') return false;
+  const real = toRealPath(toAbsolute(judged.text.slice('write '.length), cwd, bases.home));
+  return judged.byRule === true || real === undefined || !roots.some((root) => isBelow(real, root));
+}
+
+function isConfined({ settings }: Case): boolean {
+  return settings.noSandbox === undefined;
+}
+
+/** A path that may not be read is not read by a command either, as far as its words tell. */
+function deniedRead(part: CommandPart, now: Case): Judged | undefined {
+  for (const path of part.reads) {
+    const absolute = toAbsolute(path, now.cwd, now.bases.home);
+    const forms = [path, absolute, toRealPath(absolute) ?? absolute];
+    const denying = now.rules.filter(({ action, path: named }) => action === 'deny' && named !== undefined);
+    const matched = rulesForPath(denying, ['read', now.toolName], forms, now.bases);
+    if (matched) return { of: 'command', text: part.text, action: 'deny', why: sayRule(matched.rule), byRule: true };
+  }
+  return undefined;
+}
+
+function judgeWords(part: CommandPart, { network, unsandboxed }: Command, now: Case): Judged {
+  const what = { of: 'command', text: part.text } as const;
+  const matched = rulesForPart(now.rules, now.toolName, part);
+  const remember = rememberPart(part, now.toolName, { network, unsandboxed });
+  if (matched?.action === 'deny') return { ...what, action: 'deny', why: sayRule(matched.rule), byRule: true };
+  if (matched?.action === 'ask') return { ...what, action: 'ask', why: sayRule(matched.rule), byRule: true };
+  if (matched) {
+    const { network: net, unsandboxed: free } = matched.rule;
+    return {
+      ...what,
+      action: 'allow',
+      why: sayRule(matched.rule),
+      byRule: true,
+      ...(net === undefined ? {} : { network: net }),
+      ...(free === undefined ? {} : { unsandboxed: free }),
+    };
+  }
+  const target = cdTarget(part);
+  if (typeof target === 'string' && staysInside(target, now))
+    return { ...what, action: 'allow', why: 'it stays in the workspace', byRule: true };
+  const doubts = part.doubts.length > 0 ? ` (${part.doubts.join('; ')})` : '';
+  if (now.mode === 'ask') return { ...what, action: 'ask', why: `no rule allows ${JSON.stringify(part.text)}${doubts}`, remember };
+  if (isConfined(now)) return { ...what, action: 'allow', why: `it runs in the sandbox, and the mode is ${now.mode}` };
+  return { ...what, action: 'ask', why: `the mode ${now.mode} allows it in a sandbox only`, remember };
+}
+
+function staysInside(target: string, { cwd, roots, bases }: Case): boolean {
+  const real = toRealPath(toAbsolute(target, cwd, bases.home));
+  return real !== undefined && roots.some((root) => isBelow(real, root));
+}
+
+function rememberPart(part: CommandPart, tool: string, wishes: { network: boolean; unsandboxed: boolean }): Rule | undefined {
+  const words = exactWords(part);
+  if (!words || part.writes.length > 0) return undefined;
+  return {
+    tool,
+    action: 'allow',
+    command: quoteWords(words),
+    exact: true,
+    ...(wishes.network ? { network: true } : {}),
+    ...(wishes.unsandboxed ? { unsandboxed: true } : {}),
+  };
+}
+
+/** The network, and leaving the sandbox, are given by a rule that says so or by a person. */
+function judgeWishes({ network, unsandboxed }: Command, parts: readonly Judged[], { settings, mode }: Case): Judged[] {
+  if (settings.noSandbox !== undefined) return [];
+  const commands = parts.filter(({ of }) => of === 'command');
+  const named = (wish: 'network' | 'unsandboxed', why: string): Judged[] =>
+    commands.every((part) => part[wish] === true) ? [] : [{ of: 'wish', text: wish, action: 'ask', why }];
+  return [
+    ...(unsandboxed ? named('unsandboxed', 'it wants to run outside the sandbox') : []),
+    ...(network && !unsandboxed && !settings.network && mode !== 'full' ? named('network', 'it wants the network') : []),
+  ];
+}

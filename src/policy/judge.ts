@@ -1,0 +1,159 @@
+import { existsSync } from 'node:fs';
+import type { Access, Confinement, Reach } from '../tools/port.js';
+import { judgeCommand } from './command-judge.js';
+import { isGlob } from './globs.js';
+import { lateCodeIn, secretPlaces } from './guarded-paths.js';
+import { judgePath, sayRule, type Case, type Judged, type PolicySettings } from './path-judge.js';
+import type { Action, JudgedCall, Policy, Rule } from './port.js';
+import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
+import { wrongRule } from './rules.js';
+import { createRoots } from './roots.js';
+
+const order: Action[] = ['allow', 'ask', 'deny'];
+
+function strictestOf(judged: readonly Judged[]): Judged | undefined {
+  return judged.toSorted((a, b) => order.indexOf(b.action) - order.indexOf(a.action))[0];
+}
+
+/** The policy of a daemon. `settings` are read for each call, so that a change counts at once. */
+export function createPolicy({ home, settings: read }: { home: string; settings(): PolicySettings }): Policy {
+  const realHome = toRealPath(home) ?? home;
+
+  function open(call: JudgedCall): Case {
+    const settings = read();
+    const workspace = toRealPath(call.cwd) ?? call.cwd;
+    const own = settings.own.map((dir) => toRealPath(dir) ?? dir);
+    const guarded = { home: realHome, own };
+    const roots = createRoots([workspace, ...settings.writable], workspace, realHome);
+    return { ...call, settings, guarded, roots, bases: { workspace, home: realHome } };
+  }
+
+  function judgeAccess(access: Access, now: Case): Judged[] {
+    return access.kind === 'command' ? judgeCommand(access, now) : [judgePath(access.kind, access.path, now)];
+  }
+
+  return {
+    noSandbox: () => read().noSandbox,
+    wrongRule,
+    workspaceOf: (cwd) => toRealPath(cwd) ?? cwd,
+    judge(call) {
+      const now = open(call);
+      const parts = call.accesses.flatMap((access) => judgeAccess(access, now));
+      if (parts.length === 0) parts.push(judgeBare(now));
+      const decided = strictestOf(parts);
+      const action = decided?.action ?? 'ask';
+      return {
+        action,
+        why: decided?.why ?? '',
+        parts: parts.map(({ text, action: verdict, why }) => ({ text, action: verdict, why })),
+        reach: toReach(now, parts),
+        remember: toRemember(parts),
+        notes: toNotes(now, parts),
+      };
+    },
+  };
+}
+
+/** A call that touches nothing: only a rule about the tool itself can stop it. */
+function judgeBare({ toolName, rules }: Case): Judged {
+  const found = rules.filter(({ tool, command, path, pattern }) => {
+    return (tool === toolName || tool === '*') && command === undefined && path === undefined && pattern === undefined;
+  });
+  const rule = found.find(({ action }) => action === 'deny') ?? found.find(({ action }) => action === 'ask');
+  const what = { of: 'path', text: toolName } as const;
+  if (!rule) return { ...what, action: 'allow', why: 'it touches nothing' };
+  return { ...what, action: rule.action, why: sayRule(rule), byRule: true };
+}
+
+/** Rules for all that was asked, or none: half of them would not allow it the next time. */
+function toRemember(parts: readonly Judged[]): Rule[] {
+  // What a command wants beside is in the rules for the command.
+  const asked = parts.filter(({ action, of }) => action === 'ask' && of !== 'wish');
+  const rules = asked.flatMap(({ remember }) => (remember ? [remember] : []));
+  return rules.length === asked.length ? rules : [];
+}
+
+function commandOf({ accesses }: JudgedCall): Extract<Access, { kind: 'command' }> | undefined {
+  return accesses.find((access) => access.kind === 'command');
+}
+
+/** Whether a command has to leave the sandbox for what it was allowed, or would be allowed, to do. */
+function leavesSandbox(now: Case, parts: readonly Judged[]): boolean {
+  const command = commandOf(now);
+  if (!command) return false;
+  return (
+    command.unsandboxed ||
+    parts.some(({ action, unsandboxed }) => action === 'ask' && unsandboxed === true) ||
+    allGive(parts, 'unsandboxed')
+  );
+}
+
+/** A rule gives something beside to its own command; together with another it is given only when the other has it, too. */
+function allGive(parts: readonly Judged[], what: 'network' | 'unsandboxed'): boolean {
+  const commands = parts.filter(({ of }) => of === 'command');
+  return commands.length > 0 && commands.every((part) => part[what] === true);
+}
+
+function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
+  const { settings, roots, guarded, mode } = now;
+  const network = settings.network || mode === 'full' || commandOf(now)?.network === true || allGive(parts, 'network');
+  if (settings.noSandbox !== undefined) return { kind: 'bare', network: true, writable: [], readOnly: [], hidden: [] };
+  if (leavesSandbox(now, parts)) return { kind: 'namespace', network: true, writable: [], readOnly: [], hidden: [] };
+  const writable = mode === 'read_only' ? [] : [...roots, ...allowedWrites(now)];
+  const denied = deniedReads(now);
+  return {
+    kind: 'sandbox',
+    network,
+    writable,
+    readOnly: writable.flatMap((root) => lateCodeIn(root, guarded)),
+    hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...denied],
+  };
+}
+
+/** Files that a rule denies to read by name are not there for commands, whatever they call them. */
+function deniedReads({ rules, bases }: Case): string[] {
+  return rules.flatMap(({ tool, action, path }) => {
+    if (action !== 'deny' || path === undefined || (tool !== 'read' && tool !== '*' && tool !== 'bash')) return [];
+    const real = isGlob(path) ? undefined : toRealPath(toAbsolute(path, bases.workspace, bases.home));
+    return real === undefined ? [] : [real];
+  });
+}
+
+/** Places that a rule allows to write by name. */
+function allowedWrites({ rules, bases }: Case): string[] {
+  return rules.flatMap(({ tool, action, path }) => {
+    if (action !== 'allow' || path === undefined || isGlob(path) || !['write', 'edit', 'bash', '*'].includes(tool)) return [];
+    const real = toRealPath(toAbsolute(path, bases.workspace, bases.home));
+    return real !== undefined && existsSync(real) ? [real] : [];
+  });
+}
+
+/** Paths that this call was judged on may be touched, and what is below those it reads; everything else as if it were asked for now. */
+function toReach(now: Case, parts: readonly Judged[]): Reach {
+  const granted = now.accesses.flatMap((access) => {
+    const real = access.kind === 'command' ? undefined : toRealPath(toAbsolute(access.path, now.cwd, now.bases.home));
+    return real === undefined ? [] : [{ kind: access.kind, real }];
+  });
+  return {
+    workspace: now.bases.workspace,
+    refuses(kind, realPath) {
+      const judged = judgePath(kind, realPath, now);
+      if (judged.action === 'allow') return undefined;
+      if (judged.action === 'deny') return judged.why;
+      const isGranted = granted.some(
+        (one) => one.kind === kind && (one.real === realPath || (kind === 'read' && judged.byRule !== true && isBelow(realPath, one.real))),
+      );
+      return isGranted ? undefined : judged.why;
+    },
+    confinement: toConfinement(now, parts),
+  };
+}
+
+function toNotes(now: Case, parts: readonly Judged[]): string[] {
+  const command = commandOf(now);
+  if (!command) return [];
+  const { settings } = now;
+  if (settings.noSandbox !== undefined) return [`It runs without a sandbox: ${settings.noSandbox}`];
+  if (leavesSandbox(now, parts)) return ['It runs outside the sandbox, with all that you may do on this machine.'];
+  return command.network ? ['It runs in the sandbox, with the network.'] : [];
+}

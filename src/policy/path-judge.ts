@@ -1,0 +1,91 @@
+import { isSecret, runsLater, type Guarded } from './guarded-paths.js';
+import type { Action, JudgedCall, Rule } from './port.js';
+import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
+import { rulesForPath, type Bases } from './rules.js';
+
+/** What is known of the machine and of what a person allowed it. Looked at anew for every call. */
+export interface PolicySettings {
+  /** Undefined when commands can be confined; else what is missing, as a sentence. */
+  noSandbox: string | undefined;
+  network: boolean;
+  /** Beside the workspace. */
+  writable: string[];
+  /** Of berth itself: never shown to a command. */
+  own: string[];
+}
+
+export interface Judged {
+  /** A path, a simple command, or what a command wants beside. */
+  of: 'path' | 'command' | 'wish';
+  text: string;
+  action: Action;
+  why: string;
+  /** Only an explicit rule, or a person, decided this: no mode. */
+  byRule?: boolean;
+  remember?: Rule | undefined;
+  /** What an allowing rule gives beside. */
+  network?: boolean;
+  unsandboxed?: boolean;
+}
+
+/** One call on its way through the rules. */
+export interface Case extends JudgedCall {
+  bases: Bases;
+  guarded: Guarded;
+  roots: string[];
+  settings: PolicySettings;
+}
+
+/** Directories that every program reads, and that hold nothing of a person. */
+const commonPlaces = [
+  '/usr',
+  '/lib',
+  '/lib64',
+  '/bin',
+  '/sbin',
+  '/opt',
+  '/etc',
+  '/nix/store',
+  '/proc/cpuinfo',
+  '/proc/meminfo',
+  '/proc/version',
+];
+
+/** Judges one path for reading or writing: the same for every tool. */
+export function judgePath(kind: 'read' | 'write', path: string, now: Case): Judged {
+  const absolute = toAbsolute(path, now.cwd, now.bases.home);
+  const real = toRealPath(absolute);
+  const what = { of: 'path', text: `${kind} ${path}` } as const;
+  if (real === undefined) return { ...what, action: 'deny', why: `${path} leads nowhere` };
+  const matched = rulesForPath(
+    now.rules,
+    kind === 'read' ? [now.toolName, 'read'] : [now.toolName, 'write', 'edit'],
+    [path, absolute, real],
+    now.bases,
+  );
+  const because = matched && sayRule(matched.rule);
+  const remember = { tool: now.toolName, path: absolute, action: 'allow' } as const;
+  if (matched?.action === 'deny') return { ...what, action: 'deny', why: because ?? '', byRule: true };
+  if (kind === 'write' && now.mode === 'read_only') return { ...what, action: 'deny', why: 'nothing is written in the mode read_only' };
+  const late = kind === 'write' ? runsLater(real, now.guarded) : undefined;
+  if (late !== undefined) return { ...what, action: 'ask', why: `${path}: ${late}`, byRule: true };
+  if (kind === 'read' && isSecret(real, now.guarded)) return { ...what, action: 'ask', why: `${path} holds secrets`, byRule: true };
+  if (matched?.action === 'ask') return { ...what, action: 'ask', why: because ?? '', byRule: true };
+  if (matched) return { ...what, action: 'allow', why: because ?? '', byRule: true };
+  const isOurs = now.roots.some((root) => isBelow(real, root));
+  if (kind === 'read') {
+    if (isOurs) return { ...what, action: 'allow', why: 'it is in the workspace' };
+    if (commonPlaces.some((place) => isBelow(real, place))) return { ...what, action: 'allow', why: 'every program reads it' };
+    if (now.mode === 'full') return { ...what, action: 'allow', why: 'the mode is full' };
+    return { ...what, action: 'ask', why: `${real} is outside the workspace`, remember };
+  }
+  if (!isOurs) return { ...what, action: 'ask', why: `${real} is outside the workspace`, remember };
+  if (now.mode === 'auto_edit' || now.mode === 'full')
+    return { ...what, action: 'allow', why: `it is in the workspace, and the mode is ${now.mode}` };
+  return { ...what, action: 'ask', why: 'the mode is ask', remember };
+}
+
+export function sayRule({ source, tool, action, command, path, pattern }: Rule & { source: string }): string {
+  const what = command ?? path ?? pattern;
+  return `${source}: ${action} ${tool}${what === undefined ? '' : ` ${JSON.stringify(what)}`}`;
+}

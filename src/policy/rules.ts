@@ -1,0 +1,94 @@
+import { createGlob, isGlob } from './globs.js';
+import type { Action, Rule, SourcedRule } from './port.js';
+import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
+import { beginsWith, exactWords, ruleWords, type CommandPart } from './shell-command.js';
+
+export interface Bases {
+  workspace: string;
+  home: string;
+}
+
+export interface Matched {
+  action: Action;
+  rule: SourcedRule;
+}
+
+const weight: Record<Action, number> = { deny: 2, ask: 1, allow: 0 };
+
+/** The strictest of the rules that speak of this: deny beats ask beats allow. */
+function strictest(rules: SourcedRule[]): Matched | undefined {
+  const [rule] = rules.toSorted((a, b) => weight[b.action] - weight[a.action]);
+  return rule && { action: rule.action, rule };
+}
+
+/** What is wrong with a rule that nothing could ever match. */
+export function wrongRule({ command }: SourcedRule | Rule): { field: string; message: string } | undefined {
+  if (command === undefined || ruleWords(command)) return undefined;
+  return { field: 'command', message: 'a rule names one simple command, such as git status; use pattern for more' };
+}
+
+function isFor(rule: SourcedRule, toolNames: readonly string[]): boolean {
+  return rule.tool === '*' || toolNames.includes(rule.tool);
+}
+
+/** A rule's path: a file, everything below a directory, or a glob. It is looked at as it leads now, and as it is written. */
+function matchesPath(path: string, asked: readonly string[], { workspace, home }: Bases): boolean {
+  if (isGlob(path)) {
+    // A name alone, such as *.pem, is meant wherever it stands.
+    const where = path.includes('/') ? toAbsolute(path, workspace, home) : `**/${path}`;
+    const matches = createGlob(where, { slashes: true });
+    return asked.some((one) => matches(one) || ancestors(one).some(matches));
+  }
+  const meant = toAbsolute(path, workspace, home);
+  const real = toRealPath(meant);
+  return asked.some((one) => isBelow(one, meant) || (real !== undefined && isBelow(one, real)));
+}
+
+function ancestors(path: string): string[] {
+  const parts = path.split('/');
+  return parts.slice(2).map((_, i) => parts.slice(0, i + 2).join('/'));
+}
+
+/** What the rules say about a path; `asked` are its forms: as written, made absolute, and where it leads. */
+export function rulesForPath(
+  rules: readonly SourcedRule[],
+  toolNames: readonly string[],
+  asked: readonly string[],
+  bases: Bases,
+): Matched | undefined {
+  return strictest(
+    rules.filter((rule) => {
+      if (!isFor(rule, toolNames) || rule.command !== undefined) return false;
+      if (rule.path !== undefined) return matchesPath(rule.path, asked, bases);
+      if (rule.pattern === undefined) return true;
+      const matches = createGlob(rule.pattern, { slashes: false });
+      return asked.some(matches);
+    }),
+  );
+}
+
+/** What the rules say about one simple command. An allow rule must say it literally; others look through disguises. */
+export function rulesForPart(rules: readonly SourcedRule[], toolName: string, part: CommandPart): Matched | undefined {
+  return strictest(rules.filter((rule) => isFor(rule, [toolName]) && rule.path === undefined && matchesPart(rule, part)));
+}
+
+function matchesPart(rule: SourcedRule, part: CommandPart): boolean {
+  const isStrict = rule.action !== 'allow';
+  if (rule.command !== undefined) {
+    const words = ruleWords(rule.command);
+    if (!words) return false;
+    if (rule.exact === true) {
+      const own = exactWords(part);
+      return own !== undefined && own.length === words.length && own.every((word, i) => word === words[i]);
+    }
+    return beginsWith(part, words, isStrict);
+  }
+  if (rule.pattern !== undefined) {
+    const matches = createGlob(rule.pattern, { slashes: false });
+    const own = exactWords(part);
+    if (isStrict) return matches(part.text) || (own !== undefined && matches(own.join(' ')));
+    return own !== undefined && matches(own.join(' '));
+  }
+  // Every call of the tool: whoever says that has said it of disguises, too.
+  return true;
+}
