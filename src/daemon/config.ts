@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { approvalMode, queueMode, thinkingLevel, whenDetached } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { rule, type RuleRow } from '../protocol/permissions.js';
+import { parseJsonc } from './jsonc.js';
 import { builtInProviders } from '../providers/providers.js';
 import { apis, type ModelEntry, type ProviderConfig } from '../providers/settings.js';
 
@@ -158,9 +159,9 @@ export function readConfig(configDir: string): Config {
 export function parseConfig(text: string, path: string): Config {
   let value: unknown;
   try {
-    value = JSON.parse(toPlainJson(text.replace(/^\uFEFF/, ' ')));
+    value = parseJsonc(text, path);
   } catch (error) {
-    throw new ConfigRefused(`${path} is not JSON: ${placeOf(text, (error as Error).message)}`, { cause: error });
+    throw new ConfigRefused((error as Error).message, { cause: error });
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return toConfig(parsed.data);
@@ -265,23 +266,4 @@ function editDistance(a: string, b: string): number {
     row = next;
   }
   return row[b.length] ?? 0;
-}
-
-const stringOr = (other: string): RegExp => new RegExp(String.raw`"(?:[^"\\\n]|\\.)*"|${other}`, 'g');
-const comments = stringOr(String.raw`\/\/[^\n]*|\/\*[\s\S]*?\*\/`);
-const trailingCommas = stringOr(String.raw`,(?=\s*[}\]])`);
-
-/** Blanks out comments and trailing commas, so that places in error messages stay right. What is within strings is left alone. */
-function toPlainJson(text: string): string {
-  const blank = (match: string): string => (match.startsWith('"') ? match : match.replace(/[^\n]/g, ' '));
-  return text.replace(comments, blank).replace(trailingCommas, blank);
-}
-
-/** Where in the file a parse error is, for people. */
-function placeOf(text: string, message: string): string {
-  const position = Number(/position (\d+)/.exec(message)?.[1] ?? NaN);
-  if (Number.isNaN(position)) return message;
-  const before = text.slice(0, position).split('\n');
-  const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-  return message.replace(/ ?(in JSON )?at position \d+.*$/s, ` at ${place}`);
 }

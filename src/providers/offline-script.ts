@@ -1,5 +1,6 @@
 import { textOf, toolCallsOf, wholeUnits } from '../protocol/content.js';
 import type { ContentBlock } from '../protocol/messages.js';
+import { deedHelp, editHint, wantedDeeds, type WantedCall } from './offline-deeds.js';
 import { goOn, type ModelDelta, type ModelMessage, type ModelRequest } from './port.js';
 
 const streamedWordsMax = 1_000_000;
@@ -9,6 +10,8 @@ const deltaCharsMax = 4_096;
 const phraseCharsMax = 200;
 const echoedCharsMax = 300;
 const resultCharsMax = 200;
+/** Of a result that comes alone. */
+const loneResultCharsMax = 1_000;
 const resultsNamedMax = 20;
 
 const introduction = `Hello. I am the offline guide: a small program inside berth, not a model. I know a few phrases and nothing else, so that you can see everything work with no key and no network. Try one of them:
@@ -19,17 +22,13 @@ const introduction = `Hello. I am the offline guide: a small program inside bert
   what time is it            one tool call
   echo ahoy for 5 seconds    a tool that takes its time
   echo ahoy with approval    a tool that asks you first
+${deedHelp}
   call 3 tools               several calls at once
   ask me                     four questions, one of each kind
   fail                       what a failing provider looks like; also: fail early, fail late
 
 For a real model, leave me and type berth auth set anthropic (or openai), then berth models. Local servers work, too: see the README.`;
 const hint = 'I am the offline guide, not a model, and did not understand it. Say "help" for what I know.';
-
-interface WantedCall {
-  name: string;
-  args: Record<string, unknown>;
-}
 
 type Phrase =
   | { type: 'say'; text: string }
@@ -57,6 +56,7 @@ const phrases: [RegExp, (match: RegExpExecArray) => Phrase][] = [
   [/^call ([\d,]+) tools?$/i, (match) => wantTools(readCount(match[1]))],
   [/^call nonsense$/i, () => ({ type: 'nonsense' })],
   [/^ask me$/i, () => wantCalls(...questions)],
+  [/^edit\b[^]*$/i, () => ({ type: 'say', text: editHint })],
   [/^fail$/i, () => ({ type: 'fail', when: 'begun' })],
   [/^fail early$/i, () => ({ type: 'fail', when: 'early' })],
   [/^fail late$/i, () => ({ type: 'fail', when: 'late' })],
@@ -146,6 +146,8 @@ function readPhrase(message: string): Phrase {
   const trimmed = text.trimEnd();
   const echoed = /^echo\s+(\S[\s\S]*)$/i.exec(trimmed)?.[1];
   if (echoed !== undefined) return wantCalls({ name: 'echo', args: readEcho(echoed) });
+  const deed = wantedDeeds(trimmed);
+  if (deed) return wantCalls(...deed);
   const about = /^think about\s+(\S[\s\S]*)$/i.exec(trimmed)?.[1];
   if (about !== undefined) return { type: 'think', about: cutText(about, echoedCharsMax) };
   if (trimmed.length <= phraseCharsMax) {
@@ -272,7 +274,7 @@ function createCallIds(messages: ModelMessage[]): () => string {
 
 function sumUp(results: ModelMessage[]): string {
   const said = results.slice(0, resultsNamedMax).map(({ toolName = 'the tool', isError, content }) => {
-    const text = cutText(textOf(content).trim(), resultCharsMax);
+    const text = cutText(textOf(content).trim(), results.length === 1 ? loneResultCharsMax : resultCharsMax);
     return `${toolName} ${isError ? 'failed' : 'said'}: ${text === '' ? '(nothing)' : text}`;
   });
   if (results.length > 1) said.unshift(`${results.length} calls are done.`);

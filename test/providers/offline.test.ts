@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContentBlock } from '../../src/protocol/messages.js';
+import { scriptReply } from '../../src/providers/offline-script.js';
 import { createOfflineProvider } from '../../src/providers/offline.js';
 import type { ModelDelta, ModelMessage, ModelRequest } from '../../src/providers/port.js';
 
@@ -530,5 +531,64 @@ describe('an abort', () => {
     for (let n = 0; n < 20; n += 1) await collect(provider.stream(request('stream 3 words'), stop.signal));
     for await (const delta of provider.stream(request('stream 30 words'), stop.signal)) if (delta.type === 'text') break;
     expect(getEventListeners(stop.signal, 'abort')).toEqual([]);
+  });
+});
+
+describe('deeds in the directory', () => {
+  test.each([
+    ['run ls', [['bash', { command: 'ls' }]]],
+    ['Run sleep 100', [['bash', { command: 'sleep 100' }]]],
+    ['run make -j2 && echo done; ls', [['bash', { command: 'make -j2 && echo done; ls' }]]],
+    ['run sleep 9 in the background', [['bash', { command: 'sleep 9', background: true }]]],
+    ['run curl x.y with the network', [['bash', { command: 'curl x.y', network: true }]]],
+    ['read README.md', [['read', { path: 'README.md' }]]],
+    ['read "a b.txt"', [['read', { path: 'a b.txt' }]]],
+    ['write two words to notes.txt', [['write', { path: 'notes.txt', content: 'two words\n' }]]],
+    ['list files', [['ls', {}]]],
+    ['search for boats in src', [['grep', { pattern: 'boats', path: 'src', literal: true }]]],
+    ['find README.md', [['glob', { pattern: 'README.md' }]]],
+    [
+      'plan sail, land',
+      [
+        [
+          'todo',
+          {
+            items: [
+              { text: 'sail', state: 'pending' },
+              { text: 'land', state: 'pending' },
+            ],
+          },
+        ],
+      ],
+    ],
+    [
+      'edit notes.txt: ahoy -> hello',
+      [
+        ['read', { path: 'notes.txt' }],
+        ['edit', { path: 'notes.txt', edits: [{ old_text: 'ahoy', new_text: 'hello' }] }],
+      ],
+    ],
+  ])('%s', (text, wanted) => {
+    const tools = ['bash', 'read', 'write', 'edit', 'ls', 'grep', 'glob', 'todo'].map((name) => ({
+      name,
+      description: '',
+      parameters: {},
+    }));
+    const message: ModelMessage = { role: 'user', content: [{ type: 'text', text }] };
+    const deltas = [...scriptReply({ messages: [message], tools })];
+    const names = deltas.flatMap((delta) => (delta.type === 'tool_call' ? [[delta.block, delta.name] as const] : []));
+    const asked = names.map(([block, name]) => {
+      const json = deltas.flatMap((delta) => (delta.type === 'tool_arguments' && delta.block === block ? [delta.json] : [])).join('');
+      return [name, JSON.parse(json) as unknown];
+    });
+    expect(asked).toEqual(wanted);
+  });
+
+  test('an edit that does not say what to change is told how to', () => {
+    const message: ModelMessage = { role: 'user', content: [{ type: 'text', text: 'edit' }] };
+    const text = [...scriptReply({ messages: [message], tools: [] })]
+      .flatMap((delta) => (delta.type === 'text' ? [delta.text] : []))
+      .join('');
+    expect(text).toContain('->');
   });
 });

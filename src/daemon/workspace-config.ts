@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import type { WorkspaceConfig } from '../policy/port.js';
+import { limits } from '../protocol/limits.js';
+import { rule } from '../protocol/permissions.js';
+import { parseJsonc } from './jsonc.js';
+
+/** What a workspace may say about itself. Everything else of the config is for the person's own file. */
+const schema = z.strictObject({
+  permissions: z.strictObject({ rules: z.array(rule).max(limits.rulesMax).optional() }).optional(),
+});
+
+/** Reads a workspace's `.berth/config.json` as data. Undefined when there is none. */
+export function readWorkspaceConfig(workspace: string): WorkspaceConfig | undefined {
+  const path = join(workspace, '.berth', 'config.json');
+  const bytes = readBounded(path);
+  if (bytes === undefined) return undefined;
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  try {
+    const parsed = schema.safeParse(parseJsonc(bytes.toString('utf8'), path));
+    if (parsed.success) return { path, digest, rules: parsed.data.permissions?.rules ?? [], problem: undefined };
+    const problem = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`).join('; ');
+    return { path, digest, rules: [], problem };
+  } catch (error) {
+    return { path, digest, rules: [], problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** A plain file of bounded size; what is anything else, or longer, is not there. */
+function readBounded(path: string): Buffer | undefined {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined;
+    throw error;
+  }
+  try {
+    const { size } = fstatSync(fd);
+    if (!fstatSync(fd).isFile() || size > limits.workspaceConfigBytesMax) return undefined;
+    const bytes = Buffer.alloc(limits.workspaceConfigBytesMax);
+    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
+  } finally {
+    closeSync(fd);
+  }
+}
