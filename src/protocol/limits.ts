@@ -135,7 +135,7 @@ export const limits = {
   diffToldBytesMax: 8 * 1024,
   diffLinesMax: 2_000,
   diffMs: 50,
-  alikeLinesMax: 50_000,
+  alikeLinesMax: 20_000,
   listedEntriesDefault: 500,
   listedEntriesMax: 5_000,
   directoryEntriesMax: 100_000,

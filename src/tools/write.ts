@@ -1,0 +1,83 @@
+import * as z from 'zod';
+import { changeResult, staleApproval, unseen } from './file-changes.js';
+import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
+import type { Refuses } from './pinned-files.js';
+import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
+import { toolText, type Place, type Tool } from './port.js';
+import type { ReadMarks } from './read-marks.js';
+import { countLines, decodeText } from './text-files.js';
+import { diffTexts, type TextDiff } from './unified-diff.js';
+
+const parameters = z.object({
+  path: pathParameter.describe('file, relative to the working directory or absolute'),
+  content: z
+    .string()
+    .refine((content) => content.isWellFormed(), 'half of a surrogate pair cannot be written')
+    .describe('the whole text'),
+});
+type WriteArgs = z.infer<typeof parameters>;
+
+interface Plan extends AsyncDisposable {
+  target: Target;
+  shown: string;
+  change: TextDiff | undefined;
+}
+
+/** Creates a file or replaces all of it, in one step. A file that is there must have been read, so that nothing is lost unseen. */
+export function createWriteTool({ marks }: { marks: ReadMarks }): Tool<WriteArgs> {
+  async function plan({ path, content }: WriteArgs, place: Place, refuses: Refuses): Promise<Plan | string> {
+    const shown = shownPath(absolutePath(path, place.cwd), place.cwd);
+    if (path.endsWith('/')) return `${shown} is named as a directory. Name a file.`;
+    const target = await findTarget(absolutePath(path, place.cwd), refuses);
+    if (typeof target === 'string') return `${shown} ${target}.`;
+    const problem = unseen(marks, place.sessionId, target, shown);
+    if (problem !== undefined) {
+      await target[Symbol.asyncDispose]();
+      return problem;
+    }
+    return { target, shown, change: diffOf(target, shown, content), [Symbol.asyncDispose]: () => target[Symbol.asyncDispose]() };
+  }
+
+  return {
+    name: 'write',
+    description: 'Creates a file or replaces all of it, with the directories it needs. Read a file before replacing it.',
+    parameters,
+    readOnly: false,
+    resumable: false,
+    title: ({ path }) => `Write ${visible(path)}`,
+    async prepare(args, place) {
+      const planned = await plan(args, place, () => undefined);
+      if (typeof planned === 'string') return planned;
+      await using _ = planned;
+      const diff = planned.change?.diff;
+      return {
+        accesses: [{ kind: 'write', path: absolutePath(args.path, place.cwd) }],
+        ...(diff === undefined ? {} : { diff }),
+        basis: basisOf(planned.target),
+      };
+    },
+    async run(args, context) {
+      const planned = await plan(args, context, context.reach.refuses);
+      if (typeof planned === 'string') return toolText(planned, true);
+      await using _ = planned;
+      const { target, shown, change } = planned;
+      if (context.basis !== undefined && context.basis !== basisOf(target)) return toolText(staleApproval(shown), true);
+      if (context.signal.aborted) return toolText('Stopped.', true);
+      const bytes = Buffer.from(args.content);
+      if (target.current?.bytes?.equals(bytes)) return toolText(`${shown} already has exactly this content.`);
+      const written = await replaceTarget(target, bytes);
+      if (typeof written === 'string') return toolText(`${shown} ${written}.`, true);
+      marks.note(context.sessionId, target.realPath, written);
+      const size = `${counted(countLines(args.content), 'line')}, ${shownSize(bytes.length)}`;
+      if (target.current === undefined) return changeResult(`Created ${shown} (${size}).`, change, false);
+      return changeResult(`Replaced ${shown} (${size}).`, change, true);
+    },
+  };
+}
+
+/** Undefined where there is no text to compare with. */
+function diffOf({ current }: Target, shown: string, content: string): TextDiff | undefined {
+  if (current === undefined) return diffTexts(shown, undefined, content);
+  const before = current.bytes && decodeText(current.bytes);
+  return before === undefined || typeof before === 'string' ? undefined : diffTexts(shown, before.text, content);
+}
