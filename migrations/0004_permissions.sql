@@ -38,3 +38,7 @@ CREATE TABLE todo (
   session_id TEXT PRIMARY KEY REFERENCES session (id),
   items TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
+
+-- Start times count from the start of the machine; descendants that got away carry the marker.
+ALTER TABLE process ADD COLUMN machine_boot_id TEXT NOT NULL DEFAULT '';
+ALTER TABLE process ADD COLUMN marker TEXT NOT NULL DEFAULT '';

@@ -20,10 +20,8 @@ import { openDatabase } from '../store/database.js';
 import { StoreRefused } from '../store/faults.js';
 import { migrate, readMigrations } from '../store/migrate.js';
 import { createStore } from '../store/store.js';
-import { createAskUserTool } from '../tools/ask-user.js';
-import { createClockTool } from '../tools/clock.js';
-import { createEchoTool } from '../tools/echo.js';
 import { readConfig } from './config.js';
+import { createHands } from './hands.js';
 import { createModelAccess } from './model-access.js';
 import { takeLock } from './lock.js';
 import type { Logger } from './logger.js';
@@ -75,6 +73,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
   migrate(db, migrations);
   const store = createStore(db, newId('boot'));
   const clients = createClients({ onChange: tellClients });
+  const hands = createHands({ paths, env, store, engine: () => engine, config: () => config });
   const engine: Engine = createEngine({
     store,
     providers: () => models.providers,
@@ -82,7 +81,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     summaryInstructions,
     retries: () => ({ attemptsMax: config.modelAttempts, minMs: config.modelRetryMs }),
     compactAtPercent: () => config.compactAtPercent,
-    tools: [createClockTool(), createEchoTool(), createAskUserTool()],
+    ...hands.forEngine,
     runsAtOnceMax: config.runsAtOnce,
     now: Date.now,
     clock: () => performance.now(),
@@ -127,6 +126,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
       steering_mode: config.steeringMode,
       follow_up_mode: config.followUpMode,
       when_detached: config.whenDetached,
+      approval_mode: config.approvalMode,
     }),
     daemon: facts,
   };
@@ -138,6 +138,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     onBug: die('a bug'),
   });
   const eventServer = createEventServer({ engine, clients, logId, now: Date.now });
+  await hands.reapLeft();
   const recovered = engine.recover();
   const doors = {
     commands: commandServer.accept,
@@ -199,6 +200,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     watcher.close();
     listening.close();
     await settle();
+    await hands.endAll();
     // What the last commits made true is still told: wakes are handled in the next turn.
     await nextTurn();
     await nextTurn();

@@ -151,6 +151,25 @@ export function lateCodeIn(root: string, guarded: Guarded): string[] {
   return [...new Set([...found, ...below.filter((path) => existsSync(path))])];
 }
 
+const hookNames =
+  `applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout
+  post-merge pre-push pre-receive update post-receive post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate
+  fsmonitor-watchman post-index-change`.split(/\s+/);
+
+/** What is not there at the top of a writable root, and would be run later if it were. */
+export function lateCodeMissingIn(root: string, guarded: Guarded): string[] {
+  const isRepository = existsSync(join(root, '.git'));
+  const named = [...lateFiles, ...lateFolders].filter(([first]) => first !== '.git').map((parts) => join(root, ...parts));
+  const instructions = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md'].map((name) => join(root, name));
+  // A repository that a command makes has a config and a folder for hooks; there is no harm in them until there is something in it.
+  const git = isRepository ? ['hooks', 'config', 'info', 'config.worktree'].map((name) => join(root, '.git', name)) : [];
+  const hooks = isRepository
+    ? []
+    : ['config', 'config.worktree', ...hookNames.map((name) => `hooks/${name}`)].map((name) => join(root, '.git', name));
+  const below = isBelow(guarded.home, root) ? [...homeFiles, ...homeFolders].map((parts) => join(guarded.home, ...parts)) : [];
+  return [...new Set([...named, ...instructions, ...git, ...hooks, ...below])].filter((path) => !existsSync(path));
+}
+
 function namesIn(dir: string): string[] {
   try {
     return readdirSync(dir);

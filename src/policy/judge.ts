@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Access, Confinement, Reach } from '../tools/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
-import { lateCodeIn, secretPlaces } from './guarded-paths.js';
+import { lateCodeIn, lateCodeMissingIn, secretPlaces } from './guarded-paths.js';
 import { judgePath, sayRule, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
@@ -22,7 +22,8 @@ export function createPolicy({ home, settings: read }: { home: string; settings(
   function open(call: JudgedCall): Case {
     const settings = read();
     const workspace = toRealPath(call.cwd) ?? call.cwd;
-    const own = settings.own.map((dir) => toRealPath(dir) ?? dir);
+    // A place of berth's that holds the workspace, such as /tmp with a socket in it, is not all berth's own.
+    const own = settings.own.map((dir) => toRealPath(dir) ?? dir).filter((dir) => !isBelow(workspace, dir));
     const guarded = { home: realHome, own };
     const roots = createRoots([workspace, ...settings.writable], workspace, realHome);
     return { ...call, settings, guarded, roots, bases: { workspace, home: realHome } };
@@ -97,8 +98,8 @@ function allGive(parts: readonly Judged[], what: 'network' | 'unsandboxed'): boo
 function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
   const { settings, roots, guarded, mode } = now;
   const network = settings.network || mode === 'full' || commandOf(now)?.network === true || allGive(parts, 'network');
-  if (settings.noSandbox !== undefined) return { kind: 'bare', network: true, writable: [], readOnly: [], hidden: [] };
-  if (leavesSandbox(now, parts)) return { kind: 'namespace', network: true, writable: [], readOnly: [], hidden: [] };
+  if (settings.noSandbox !== undefined) return { kind: 'bare', network: true, writable: [], readOnly: [], absent: [], hidden: [] };
+  if (leavesSandbox(now, parts)) return { kind: 'namespace', network: true, writable: [], readOnly: [], absent: [], hidden: [] };
   const writable = mode === 'read_only' ? [] : [...roots, ...allowedWrites(now)];
   const denied = deniedReads(now);
   return {
@@ -106,6 +107,7 @@ function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
     network,
     writable,
     readOnly: writable.flatMap((root) => lateCodeIn(root, guarded)),
+    absent: writable.flatMap((root) => lateCodeMissingIn(root, guarded)),
     hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...denied],
   };
 }

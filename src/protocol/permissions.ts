@@ -55,9 +55,3 @@ export const auditView = z.object({
   why: z.string(),
 });
 export type AuditView = z.infer<typeof auditView>;
-
-export const todoItem = z.object({
-  text: z.string().min(1).max(limits.todoTextCharsMax),
-  state: z.enum(['pending', 'in_progress', 'done']),
-});
-export type TodoItem = z.infer<typeof todoItem>;

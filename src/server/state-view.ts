@@ -3,6 +3,7 @@ import type { Engine } from '../engine/engine.js';
 import { clipContent } from '../protocol/clip.js';
 import { clipInputs } from '../protocol/encode.js';
 import type { QueuedInput } from '../protocol/events.js';
+import { todoLines } from '../protocol/todos.js';
 import type { StateView } from '../protocol/views.js';
 import type { Clients } from './clients.js';
 
@@ -14,6 +15,11 @@ export function toQueue(state: SessionState): { inputs: QueuedInput[]; paused: b
 
 /** Everything current about a session: its rows, and what is being said and done right now. */
 export function createStateView(engine: Engine, clients: Clients) {
+  function widgetsOf(sessionId: string): Record<string, unknown> {
+    const todos = sessionId === '' ? [] : engine.store.todos.read(sessionId);
+    return todos.length > 0 ? { todo: todoLines(todos) } : {};
+  }
+
   return function view(known: SessionState | undefined): StateView {
     const state = known ?? emptySession('');
     const { run, lastRun } = state;
@@ -51,7 +57,7 @@ export function createStateView(engine: Engine, clients: Clients) {
               content: clipContent(engine.live.content(message)),
             })),
       tools: engine.liveTools.view(state.id),
-      ui: { status: engine.signals.status(state.id), widgets: {}, working: '', title: '' },
+      ui: { status: engine.signals.status(state.id), widgets: widgetsOf(state.id), working: '', title: '' },
       usage: state.usage,
       context_left_percent: state.contextLeftPercent,
       compaction: state.compaction ? { trigger: state.compaction.trigger, tokens_before: state.compaction.tokensBefore } : null,

@@ -1,4 +1,4 @@
-import type { TodoItem } from '../protocol/permissions.js';
+import type { TodoItem } from '../protocol/todos.js';
 import type { Database } from './sqlite.js';
 
 /** The list that an agent keeps of what is to be done, one a session. Callers own the transaction. */

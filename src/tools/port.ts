@@ -38,6 +38,8 @@ export interface Confinement {
   writable: string[];
   /** Paths below them that may not be. */
   readOnly: string[];
+  /** Paths that do not exist, and must not come to be by a command that nobody looked at: programs would run what is written there. */
+  absent?: string[];
   /** Paths that are covered up: secrets, and what belongs to berth. */
   hidden: string[];
 }
