@@ -5,7 +5,7 @@ import type { OpenCall, SessionState } from '../core/session.js';
 import type { Policy, Ruling, SourcedRule } from '../policy/port.js';
 import { limits } from '../protocol/limits.js';
 import { makeVisible } from '../protocol/visible.js';
-import type { Preparation, Question, Reach, Tool } from '../tools/port.js';
+import type { ApprovalNeed, Preparation, Question, Reach, Tool } from '../tools/port.js';
 import type { Asks } from './asks.js';
 
 interface Deps {
@@ -32,6 +32,9 @@ export interface Waiting {
   withoutSlot<T>(work: () => Promise<T>): Promise<T>;
 }
 
+/** What the policy says; a tool that always wants a person's yes says so in its own words. */
+type Judgement = Ruling & { need?: ApprovalNeed };
+
 export type Permit =
   | { kind: 'granted'; reach: Reach; basis: string | undefined; audit: AuditEntry }
   /** Told to the model; the turn goes on. */
@@ -43,7 +46,7 @@ export type Permit =
 
 /** Finds out whether a call may run: from the rules, the mode, or a person. */
 export function createPermits({ policy, asks, rulesFor, timeoutMs }: Deps) {
-  async function judge(state: SessionState, ready: ReadyCall, preparation: Preparation, signal: AbortSignal): Promise<Ruling> {
+  async function judge(state: SessionState, ready: ReadyCall, preparation: Preparation, signal: AbortSignal): Promise<Judgement> {
     const { call, tool, args } = ready;
     const { accesses } = preparation;
     const rules = await rulesFor(state, call, signal);
@@ -51,7 +54,7 @@ export function createPermits({ policy, asks, rulesFor, timeoutMs }: Deps) {
     const ruling = policy.judge(asked);
     const need = state.approvalMode === 'full' ? undefined : tool.approval?.(args);
     if (!need || ruling.action === 'deny') return ruling;
-    return { ...ruling, action: 'ask', why: need.title, remember: [], notes: [need.message, ...ruling.notes] };
+    return { ...ruling, action: 'ask', remember: [], need };
   }
 
   async function ask(state: SessionState, question: Question, ready: ReadyCall, digest: string, waiting: Waiting) {
@@ -140,7 +143,7 @@ function toQuestion(
   state: SessionState,
   { tool, call, title }: ReadyCall,
   { diff, accesses }: Preparation,
-  { why, reach, remember, notes }: Ruling,
+  { why, reach, remember, notes, need }: Judgement,
   digest: string,
   timeoutMs: number | null,
 ): Question {
@@ -152,8 +155,8 @@ function toQuestion(
     timeoutMs,
     params: {
       kind: 'approval',
-      title: makeVisible(title),
-      message: makeVisible([...(command ? [command.command] : []), why, ...notes].join('\n')),
+      title: makeVisible(need?.title ?? title),
+      message: makeVisible([need?.message ?? [...(command ? [command.command] : []), why].join('\n'), ...notes].join('\n')),
       asked_by: { session_id: state.id, title: state.title, model: state.model },
       tool_name: tool.name,
       args: call.args,
