@@ -180,6 +180,14 @@ export const limits = {
   bashTimeoutDefaultMs: 120_000,
   bashTimeoutMaxMs: 300_000,
   backgroundCommandsMax: 8,
+  outputPageBytesMax: 32 * 1024,
+  outputPageBytesDefault: 16 * 1024,
+  outputSearchCharsMax: 1_000,
+  outputSearchLineCharsMax: 16 * 1024,
+  outputSearchContextMax: 20,
+  outputSearchMatchesMax: 200,
+  /** A pattern that takes longer than this over a piece is given up. */
+  outputSearchSliceMs: 40,
   // Shell commands that are judged
   shellTextCharsMax: 64 * 1024,
   shellDepthMax: 24,

@@ -127,7 +127,7 @@ export function toBubblewrapArgs(
 ): BubblewrapArgs {
   const ends = ['--unshare-pid', '--die-with-parent', '--new-session', '--as-pid-1', '--chdir', cwd];
   if (confinement.kind !== 'sandbox') return { args: ['--dev-bind', '/', '/', '--proc', '/proc', ...ends], pinned: [] };
-  const { mounts, pinned } = planMounts(confinement, bubblewrap.bindsDescriptors);
+  const { mounts, pinned } = planMounts(confinement, cwd, bubblewrap.bindsDescriptors);
   const covers = mounts.filter(
     ({ kind, args, path }) => (kind === 'hidden' && args.includes('--tmpfs')) || path === '/dev' || path === '/run',
   );
@@ -146,7 +146,7 @@ export function toBubblewrapArgs(
   };
 }
 
-function planMounts(confinement: Confinement, bindsDescriptors: boolean): { mounts: Mount[]; pinned: string[] } {
+function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boolean): { mounts: Mount[]; pinned: string[] } {
   const mounts = new Map<string, Mount>();
   const put = (kind: Mount['kind'], path: string, ...args: string[]): unknown => mounts.set(path, { path, kind, args: [...args, path] });
   const nearest = (path: string): Mount | undefined => {
@@ -169,8 +169,12 @@ function planMounts(confinement: Confinement, bindsDescriptors: boolean): { moun
 
   const writable = realPaths(confinement.writable);
   for (const path of writable) put('writable', path, '--bind', path);
+  const hidden = realPaths(confinement.hidden);
+  const coversCwd = hidden.some((path) => path !== cwd && isWithin(cwd, path)) || nearest(cwd)?.kind === 'private';
+  // A directory that may only be read must be there all the same.
+  if (coversCwd && nearest(cwd)?.kind !== 'writable' && !hidden.includes(cwd)) put('readOnly', cwd, '--ro-bind', cwd);
   for (const path of realPaths(confinement.readOnly)) if (nearest(path)?.kind === 'writable') put('readOnly', path, '--ro-bind', path);
-  for (const path of realPaths(confinement.hidden)) {
+  for (const path of hidden) {
     const kind = nearest(path)?.kind;
     // Nothing of the machine is to be seen in private directories and below what is hidden.
     if (kind === 'private' || kind === 'hidden') continue;
