@@ -1,4 +1,5 @@
 import { limits } from '../protocol/limits.js';
+import type { ArrivingBytes } from './arriving-bytes.js';
 import { toErrorEvent } from './error-bodies.js';
 
 /** The provider sent more than anything of ours could need; reading on would cost memory without bound. */
@@ -20,29 +21,36 @@ interface Passage {
 }
 
 /** The same bytes as an SDK can read them without limit: whole events, each of bounded size. Every chunk that arrives is noted. */
-export function toAnswerStream(body: ReadableStream<Uint8Array>, touch: () => void, pieceBytes = Infinity): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
+export function toAnswerStream(body: ArrivingBytes, touch: () => void, pieceBytes = Infinity): ArrivingBytes {
   const passage = createPassage();
   let waiting: Uint8Array = noBytes;
   let over = false;
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        while (waiting.length === 0 && !over) {
-          const { done, value } = await (passage.isOver() ? readSoon(reader) : reader.read());
-          touch();
-          waiting = (done ? passage.end() : passage.take(value)) ?? waiting;
-          over = done;
-        }
-        const end = endOfPiece(waiting, pieceBytes);
-        if (end > 0) controller.enqueue(waiting.subarray(0, end));
-        waiting = waiting.subarray(end);
-        if (over && waiting.length === 0) controller.close();
-      },
-      cancel: (reason) => reader.cancel(reason),
+
+  async function readMore(): Promise<void> {
+    const { done, value } = await (passage.isOver() ? readSoon(body) : body.next());
+    touch();
+    waiting = (done ? passage.end() : passage.take(value)) ?? waiting;
+    over = done === true;
+  }
+
+  const stream: ArrivingBytes = {
+    async next() {
+      try {
+        while (waiting.length === 0 && !over) await readMore();
+      } catch (error) {
+        await body.return();
+        throw error;
+      }
+      if (waiting.length === 0) return { done: true, value: undefined };
+      const end = endOfPiece(waiting, pieceBytes);
+      const value = waiting.subarray(0, end);
+      waiting = waiting.subarray(end);
+      return { done: false, value };
     },
-    { highWaterMark: 0 },
-  );
+    return: () => body.return(),
+    [Symbol.asyncIterator]: () => stream,
+  };
+  return stream;
 }
 
 /** Where a piece of whole events ends. */
@@ -52,13 +60,11 @@ function endOfPiece(bytes: Uint8Array, pieceBytes: number): number {
   return at === -1 ? bytes.length : at + 2;
 }
 
-type Read = Awaited<ReturnType<ReadableStreamDefaultReader<Uint8Array>['read']>>;
-
 /** Servers that do not hang up after their last word are not waited for. */
-async function readSoon(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Read> {
-  const timer = setTimeout(() => void reader.cancel(), limits.modelCloseMs);
+async function readSoon(body: ArrivingBytes): ReturnType<ArrivingBytes['next']> {
+  const timer = setTimeout(() => void body.return(), limits.modelCloseMs);
   try {
-    return await reader.read();
+    return await body.next();
   } finally {
     clearTimeout(timer);
   }

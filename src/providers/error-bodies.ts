@@ -1,7 +1,7 @@
 import { limits } from '../protocol/limits.js';
 
 /** The text of a response that failed, as far as it is worth reading, in the one form that both SDKs understand. */
-export async function readErrorBody(body: ReadableStream<Uint8Array>): Promise<string> {
+export async function readErrorBody(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let left: number = limits.modelErrorBytesMax;
   for await (const chunk of body) {

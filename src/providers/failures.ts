@@ -41,10 +41,7 @@ const networkWords: Record<string, string> = {
   ETIMEDOUT: 'the connection timed out',
   EHOSTUNREACH: 'its host cannot be reached',
   ENETUNREACH: 'there is no network',
-  UND_ERR_SOCKET: 'the connection was closed',
-  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
-  UND_ERR_HEADERS_TIMEOUT: 'it did not begin to answer in time',
-  UND_ERR_BODY_TIMEOUT: 'it went silent in the middle of its answer',
+  HUNG_UP: 'the connection was closed',
 };
 
 /** Why nothing could be sent or read, in words. */
@@ -152,7 +149,6 @@ function fromTransport(error: unknown, { provider }: Asked): ModelFailure {
   if (known !== undefined) return { message: `${provider}: ${known}`, cause: code, retry: {} };
   const cause = deepestMessage(error);
   if (certificateCodes.test(code)) return { message: `${provider} has a certificate that is not trusted`, cause: `${code}: ${cause}` };
-  // `fetch` asks nobody on ports that belong to other things.
   if (cause === 'bad port') return { message: `${provider}: its base_url has a port that cannot be used for HTTP`, cause };
   if (isConnectionTrouble(error)) return { message: `${provider}: the connection failed`, cause, retry: {} };
   return { message: `${provider} could not be asked`, cause };

@@ -1,5 +1,6 @@
 import { limits } from '../protocol/limits.js';
 import { transportWords } from './failures.js';
+import type { HttpAnswer } from './http-fetch.js';
 import type { FoundKey, ModelEntry, ProviderSettings } from './settings.js';
 
 /** What servers say of their models beside the id, each in its own words. */
@@ -29,10 +30,10 @@ export async function fetchModels(settings: ProviderSettings, found: FoundKey): 
 async function fetchList(settings: ProviderSettings, found: FoundKey): Promise<unknown> {
   const stop = AbortSignal.timeout(limits.modelListMs);
   try {
-    const response = await askForList(settings, found, stop);
-    if (response.ok) return parseList(await readText(response));
-    await response.body?.cancel();
-    throw new Error(`asked for its models, it answered HTTP ${response.status}`);
+    const { status, body } = await askForList(settings, found, stop);
+    if (status >= 200 && status < 300) return parseList(await readText(body));
+    await body.return();
+    throw new Error(`asked for its models, it answered HTTP ${status}`);
   } catch (error) {
     if (stop.aborted) throw new Error(`asked for its models, it did not answer within ${limits.modelListMs / 1000} s`, { cause: error });
     throw error instanceof TypeError ? new Error(transportWords(error), { cause: error }) : error;
@@ -40,16 +41,15 @@ async function fetchList(settings: ProviderSettings, found: FoundKey): Promise<u
 }
 
 /** Redirects are not followed: keys are not sent elsewhere. */
-function askForList({ api, baseUrl, headers }: ProviderSettings, { key }: FoundKey, signal: AbortSignal): Promise<Response> {
+function askForList({ api, baseUrl, headers, httpFetch }: ProviderSettings, { key }: FoundKey, signal: AbortSignal): Promise<HttpAnswer> {
   const isAnthropic = api === 'anthropic';
-  return fetch(isAnthropic ? `${baseUrl}/v1/models?limit=1000` : `${baseUrl}/models`, {
+  return httpFetch(isAnthropic ? `${baseUrl}/v1/models?limit=1000` : `${baseUrl}/models`, {
     headers: {
       accept: 'application/json',
       ...(key === null ? {} : { authorization: `Bearer ${key}` }),
       ...(isAnthropic ? { 'anthropic-version': '2023-06-01' } : {}),
       ...headers,
     },
-    redirect: 'manual',
     signal,
   });
 }
@@ -68,13 +68,13 @@ function isOpenAi({ baseUrl }: ProviderSettings): boolean {
   return new URL(baseUrl).hostname === 'api.openai.com';
 }
 
-async function readText(response: Response): Promise<string> {
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += (chunk as Uint8Array).length;
+  for await (const chunk of body) {
+    bytes += chunk.length;
     if (bytes > limits.modelListBytesMax) throw new Error('its list of models does not end');
-    chunks.push(chunk as Uint8Array);
+    chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
 }

@@ -1,6 +1,7 @@
 import { limits } from '../protocol/limits.js';
 import { createAnthropicProvider } from './anthropic.js';
 import { createKeyFinder, type KeyDeps, type KeyFinder } from './keys.js';
+import { createHttpFetch, type HttpFetch } from './http-fetch.js';
 import { fetchModels } from './model-lists.js';
 import { anthropicModels, openaiModels } from './model-table.js';
 import { createOfflineProvider } from './offline.js';
@@ -53,9 +54,10 @@ export function createProviders(
   deps: KeyDeps,
 ): ConfiguredProviders {
   const offline = createOfflineProvider({ wordsPerSecond: offlineWordsPerSecond });
+  const httpFetch = createHttpFetch();
   const names = [...new Set([...Object.keys(builtIn), ...Object.keys(configured)])];
   const members = new Map(
-    names.map((name) => [name, createMember(name, configured[name] ?? { headers: {}, models: [] }, modelIdleMs, deps)]),
+    names.map((name) => [name, createMember(name, configured[name] ?? { headers: {}, models: [] }, modelIdleMs, httpFetch, deps)]),
   );
 
   function memberOf(model: string): Member | undefined {
@@ -122,7 +124,7 @@ function whence(keys: KeyFinder | undefined): string | null {
   }
 }
 
-function createMember(name: string, config: ProviderConfig, idleMs: number, deps: KeyDeps): Member {
+function createMember(name: string, config: ProviderConfig, idleMs: number, httpFetch: HttpFetch, deps: KeyDeps): Member {
   const known = builtIn[name];
   const api = config.api ?? known?.api ?? 'openai-chat';
   const keys = createKeyFinder(name, config, deps);
@@ -130,6 +132,7 @@ function createMember(name: string, config: ProviderConfig, idleMs: number, deps
     name,
     api,
     baseUrl: normalizeBase(config.baseUrl ?? known?.baseUrl ?? '', api),
+    httpFetch,
     headers: config.headers,
     ...(config.verbosity === undefined ? {} : { verbosity: config.verbosity }),
     findKey: keys.find,

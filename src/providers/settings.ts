@@ -1,3 +1,4 @@
+import type { HttpFetch } from './http-fetch.js';
 import type { ModelFacts, Price } from './port.js';
 
 export const apis = ['anthropic', 'openai-responses', 'openai-chat'] as const;
@@ -43,6 +44,7 @@ export interface ProviderSettings {
   name: string;
   api: Api;
   baseUrl: string;
+  httpFetch: HttpFetch;
   /** May hold secrets. */
   headers: Record<string, string>;
   verbosity?: Verbosity;

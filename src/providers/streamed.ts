@@ -116,7 +116,8 @@ async function openWithKey<Event>(
     asked.remedy = found.remedy;
     asked.secrets = [...(found.key === null ? [] : [found.key]), ...Object.values(settings.headers)];
     try {
-      return { events: await openStream(dialect, toOptions(settings, found, createWatchedFetch(silence, dialect.pieceBytes)), signal) };
+      const watchedFetch = createWatchedFetch(settings.httpFetch, silence, dialect.pieceBytes);
+      return { events: await openStream(dialect, toOptions(settings, found, watchedFetch), signal) };
     } catch (error) {
       if (statusOf(error) === 401) settings.forgetKey();
       if (statusOf(error) !== 401 || !found.remembered || signal.aborted) throw error;

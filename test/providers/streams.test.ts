@@ -101,8 +101,7 @@ describe.each(apis)('an answer of %s', (api) => {
       for await (const delta of stream()) if (delta.type === 'text') break;
       expect(await (await fake.next()).closed).toBe('left');
     }
-    // `fetch` has a fresh one ready at once.
-    await proxy.untilOpen(1);
+    await proxy.untilOpen(0);
   });
 
   test('whose connection stays open after its last word is over all the same, and then hung up on', async () => {
@@ -113,8 +112,7 @@ describe.each(apis)('an answer of %s', (api) => {
     expect(textOf(deltas)).toBe('all');
     expect(deltas.at(-1)).toMatchObject({ type: 'end', stopReason: 'stop' });
     expect(await (await fake.next()).closed).toBe('left');
-    // `fetch` has a fresh one ready at once.
-    await proxy.untilOpen(1);
+    await proxy.untilOpen(0);
   });
 
   test('is asked for as the provider wants it', async () => {
