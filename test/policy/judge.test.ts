@@ -1,0 +1,369 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createPolicy } from '../../src/policy/judge.js';
+import type { PolicySettings } from '../../src/policy/path-judge.js';
+import type { Mode, Rule, Ruling } from '../../src/policy/port.js';
+import type { Access } from '../../src/tools/port.js';
+import { makeTempDir } from '../support/temp-dir.js';
+
+interface Setup {
+  rules?: Rule[];
+  mode?: Mode;
+  settings?: Partial<PolicySettings>;
+}
+
+interface World extends Disposable {
+  workspace: string;
+  home: string;
+  judge(tool: string, access: Access | Access[], setup?: Setup): Ruling;
+  write(path: string, setup?: Setup, tool?: string): Ruling;
+  read(path: string, setup?: Setup): Ruling;
+  bash(command: string, setup?: Setup & { network?: boolean; unsandboxed?: boolean }): Ruling;
+}
+
+/** A home with a workspace in it, a place of berth's own, and something outside. */
+function makeWorld(): World {
+  const dir = makeTempDir();
+  const home = dir.file('home');
+  const workspace = join(home, 'proj');
+  for (const place of [
+    workspace,
+    join(workspace, 'src'),
+    join(workspace, '.git', 'hooks'),
+    join(home, '.ssh'),
+    dir.file('own'),
+    dir.file('outside'),
+  ]) {
+    mkdirSync(place, { recursive: true });
+  }
+  writeFileSync(join(workspace, '.git', 'config'), '[core]\n');
+  writeFileSync(join(workspace, 'a.txt'), 'a');
+  writeFileSync(join(workspace, '.env'), 'KEY=1');
+  writeFileSync(join(home, '.ssh', 'id'), 'secret');
+  const judge: World['judge'] = (tool, access, { rules = [], mode = 'ask', settings = {} } = {}) =>
+    createPolicy({
+      home,
+      settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [dir.file('own')], ...settings }),
+    }).judge({
+      toolName: tool,
+      args: {},
+      accesses: [access].flat(),
+      readOnly: tool === 'read',
+      mode,
+      cwd: workspace,
+      rules: rules.map((rule) => ({ ...rule, source: 'test' })),
+    });
+  return {
+    workspace,
+    home,
+    judge,
+    write: (path, setup, tool = 'write') => judge(tool, { kind: 'write', path }, setup),
+    read: (path, setup) => judge('read', { kind: 'read', path }, setup),
+    bash: (command, { network = false, unsandboxed = false, ...setup } = {}) =>
+      judge('bash', { kind: 'command', command, network, unsandboxed }, setup),
+    [Symbol.dispose]: () => dir[Symbol.dispose](),
+  };
+}
+
+const allow = (command: string, more: Partial<Rule> = {}): Rule => ({ tool: 'bash', command, action: 'allow', ...more });
+
+describe('modes', () => {
+  test.each<[Mode, string, string, string]>([
+    ['ask', 'allow', 'ask', 'ask'],
+    ['auto_edit', 'allow', 'allow', 'allow'],
+    ['full', 'allow', 'allow', 'allow'],
+    ['read_only', 'allow', 'deny', 'allow'],
+  ])('%s: reads %s, writes %s, commands %s', (mode, read, write, command) => {
+    using world = makeWorld();
+    expect(world.read('a.txt', { mode }).action).toBe(read);
+    expect(world.write('a.txt', { mode }).action).toBe(write);
+    expect(world.bash('make all', { mode }).action).toBe(command);
+  });
+
+  test('without a sandbox, what a mode alone would allow commands is asked, and the request says what is missing', () => {
+    using world = makeWorld();
+    const settings = { noSandbox: 'install bubblewrap' };
+    for (const mode of ['auto_edit', 'full', 'read_only'] as const) {
+      const ruling = world.bash('make all', { mode, settings });
+      expect(ruling.action).toBe('ask');
+      expect(ruling.notes.join(' ')).toContain('install bubblewrap');
+      expect(ruling.reach.confinement.kind).toBe('bare');
+    }
+    expect(world.bash('make all', { mode: 'ask', settings, rules: [allow('make')] }).action).toBe('allow');
+  });
+
+  test('read_only gives commands nothing to write', () => {
+    using world = makeWorld();
+    expect(world.bash('make', { mode: 'read_only' }).reach.confinement.writable).toEqual([]);
+    expect(world.bash('echo x > a.txt', { mode: 'read_only' }).action).toBe('deny');
+  });
+
+  test('the network is for those who were given it', () => {
+    using world = makeWorld();
+    expect(world.bash('curl x', { mode: 'auto_edit' }).reach.confinement.network).toBe(false);
+    expect(world.bash('curl x', { mode: 'auto_edit', network: true }).action).toBe('ask');
+    expect(world.bash('curl x', { network: true, rules: [allow('curl')] }).action).toBe('ask');
+    const ruled = world.bash('curl x', { network: true, rules: [allow('curl', { network: true })] });
+    expect([ruled.action, ruled.reach.confinement.network]).toEqual(['allow', true]);
+    expect(world.bash('curl x', { mode: 'full', network: true }).action).toBe('allow');
+    const mixed = world.bash('curl x; make', { mode: 'auto_edit', rules: [allow('curl', { network: true })] });
+    expect([mixed.action, mixed.reach.confinement.network]).toEqual(['allow', false]);
+  });
+
+  test('leaving the sandbox is asked, and a rule for one command does not take another along', () => {
+    using world = makeWorld();
+    const asked = world.bash('make', { mode: 'full', unsandboxed: true });
+    expect([asked.action, asked.reach.confinement.kind]).toEqual(['ask', 'namespace']);
+    expect(asked.notes.join(' ')).toContain('outside the sandbox');
+    const rules = [allow('git push', { unsandboxed: true })];
+    expect(world.bash('git push', { mode: 'auto_edit', rules }).reach.confinement.kind).toBe('namespace');
+    expect(world.bash('git push; make', { mode: 'auto_edit', rules }).reach.confinement.kind).toBe('sandbox');
+  });
+});
+
+describe('rules', () => {
+  test('deny beats ask beats allow, in whatever order', () => {
+    using world = makeWorld();
+    const rules: Rule[] = [
+      allow('git'),
+      { tool: 'bash', command: 'git push', action: 'deny' },
+      { tool: 'bash', command: 'git commit', action: 'ask' },
+    ];
+    for (const order of [rules, rules.toReversed()]) {
+      expect(world.bash('git status', { rules: order }).action).toBe('allow');
+      expect(world.bash('git commit -m x', { rules: order, mode: 'full' }).action).toBe('ask');
+      expect(world.bash('git push', { rules: order, mode: 'full' }).action).toBe('deny');
+      expect(world.bash('git status && git push', { rules: order }).action).toBe('deny');
+    }
+  });
+
+  test('of paths hold for what is read under another name', () => {
+    using world = makeWorld();
+    symlinkSync('.env', join(world.workspace, 'link'));
+    symlinkSync(world.workspace, join(world.workspace, 'dir'));
+    const rules: Rule[] = [
+      { tool: 'read', path: '.env', action: 'deny' },
+      allow('cat'),
+      allow('grep'),
+      allow('git'),
+      allow('head'),
+      allow('cp'),
+    ];
+    for (const path of [
+      '.env',
+      './src/../.env',
+      'link',
+      'dir/.env',
+      join(world.workspace, '.env'),
+      '/proc/self/root' + join(world.workspace, '.env'),
+    ]) {
+      expect(world.read(path, { rules, mode: 'full' }).action, path).toBe('deny');
+    }
+    for (const command of [
+      'cat .env',
+      'git show HEAD:.env',
+      'grep . .env',
+      'head ./src/../.env',
+      'cp .env x; cat x',
+      'cat < .env',
+      'cat link',
+    ]) {
+      expect(world.bash(command, { rules, mode: 'full' }).action, command).toBe('deny');
+    }
+    expect(world.bash('make', { rules, mode: 'auto_edit' }).reach.confinement.hidden).toContain(join(world.workspace, '.env'));
+  });
+
+  test('of globs mean names wherever they stand', () => {
+    using world = makeWorld();
+    const rules: Rule[] = [
+      { tool: '*', path: '*.pem', action: 'deny' },
+      { tool: 'edit', path: 'src/**', action: 'allow' },
+    ];
+    expect(world.read('src/deep/x.pem', { rules }).action).toBe('deny');
+    expect(world.write('src/new.ts', { rules }).action).toBe('allow');
+    expect(world.write('other.ts', { rules }).action).toBe('ask');
+  });
+
+  test('of a pattern are about the whole text', () => {
+    using world = makeWorld();
+    const rules: Rule[] = [{ tool: 'bash', pattern: 'npm run *', action: 'allow' }];
+    expect(world.bash('npm run dev', { rules }).action).toBe('allow');
+    expect(world.bash('npm run dev; touch x', { rules }).action).toBe('ask');
+    expect(world.bash('xnpm run dev', { rules }).action).toBe('ask');
+  });
+});
+
+describe('what is remembered', () => {
+  test.each([
+    ['npm run dev', ['npm run evil', 'npm run dev; x', 'npm run dev -- --x', 'npm  run dev extra', 'X=1 npm run dev']],
+    ["git commit -m 'two words'", ['git commit -m two words', 'git commit']],
+  ])('%s is allowed exactly', (command, others) => {
+    using world = makeWorld();
+    const { remember } = world.bash(command);
+    expect(remember).toHaveLength(1);
+    expect(world.bash(command, { rules: remember }).action).toBe('allow');
+    for (const other of others) expect(world.bash(other, { rules: remember }).action, other).toBe('ask');
+  });
+
+  test('is a rule for each command of a list, or none at all', () => {
+    using world = makeWorld();
+    expect(world.bash('make && ls -la').remember.map(({ command }) => command)).toEqual(['make', 'ls -la']);
+    for (const command of ['echo $(x)', 'X=1 make', 'make $TARGET', 'echo x > f', 'make && $CMD']) {
+      expect(world.bash(command).remember, command).toEqual([]);
+    }
+  });
+
+  test('of an edit is the one file', () => {
+    using world = makeWorld();
+    const { remember } = world.write('a.txt');
+    expect(world.write('a.txt', { rules: remember }).action).toBe('allow');
+    expect(world.write('b.txt', { rules: remember }).action).toBe('ask');
+    expect(world.write('.git/hooks/x').remember).toEqual([]);
+  });
+});
+
+describe('paths', () => {
+  const late = [
+    '.git/config',
+    '.git/hooks/pre-commit',
+    '.GIT/hooks/x',
+    '.git/HOOKS/x',
+    '.git./config',
+    '.envrc',
+    '.ENVRC',
+    '.envrc ',
+    '.vscode/tasks.json',
+    '.berth/config.json',
+    '.Berth/config.json',
+    '.mcp.json',
+    'AGENTS.md',
+    'AGENTS.MD',
+    'agents.md.',
+    '.husky/pre-push',
+    'sub/.envrc',
+    'sub/.git/hooks/x',
+    'x.git/hooks/update',
+    '~/.bashrc',
+    '~/.profile',
+    '~/.config/systemd/user/x.service',
+    '~/.local/bin/ls',
+    '~/.ssh/authorized_keys',
+    '~/.gitconfig',
+    '~/proj/.git/config',
+    'src/../.git/config',
+    './/.git//config',
+  ];
+  test.each(late)('%s runs code later: asked in every mode, of every tool, and never remembered', (path) => {
+    using world = makeWorld();
+    for (const mode of ['ask', 'auto_edit', 'full'] as const) {
+      const rules: Rule[] = [{ tool: '*', action: 'allow' }];
+      for (const tool of ['write', 'edit']) {
+        const ruling = world.write(path, { mode, rules }, tool);
+        expect(ruling.action).toBe('ask');
+        expect(ruling.remember).toEqual([]);
+      }
+      const quoted = path.startsWith('~') ? path : `'${path}'`;
+      expect(world.bash(`echo x > ${quoted}`, { mode, rules }).action).toBe('ask');
+    }
+  });
+
+  test('outside the workspace are asked, however they are written', () => {
+    using world = makeWorld();
+    symlinkSync(join(world.home, '..', 'outside'), join(world.workspace, 'out'));
+    symlinkSync(join(world.home, 'not-there-yet'), join(world.workspace, 'dangling'));
+    mkdirSync(`${world.workspace}-evil`);
+    const paths = [
+      '../x',
+      `${world.workspace}-evil/x`,
+      `${world.workspace}/../x`,
+      `${world.home}//proj/./../x`,
+      'out/x',
+      'dangling',
+      '/etc/x',
+      '/tmp/x',
+      '/proc/self/cwd/../../../x',
+      '~/x',
+    ];
+    for (const path of paths) {
+      for (const mode of ['auto_edit', 'full'] as const) {
+        expect(world.write(path, { mode }).action, path).toBe('ask');
+        expect(world.write(path, { mode }, 'edit').action, path).toBe('ask');
+        expect(world.bash(`echo x > ${path}`, { mode }).action, path).toBe('ask');
+      }
+      expect(world.write(path, { mode: 'auto_edit' }).reach.refuses('write', join(world.workspace, 'fine'))).toBeUndefined();
+    }
+  });
+
+  test('an approved write reaches its file and no other', () => {
+    using world = makeWorld();
+    const { reach } = world.write('~/x');
+    expect(reach.refuses('write', join(world.home, 'x'))).toBeUndefined();
+    expect(reach.refuses('write', join(world.home, 'y'))).toBeDefined();
+    expect(reach.refuses('write', join(world.home, '.bashrc'))).toBeDefined();
+  });
+
+  test('secrets are asked in every mode, and commands do not see them', () => {
+    using world = makeWorld();
+    for (const path of [
+      '~/.ssh/id',
+      '~/.aws/credentials',
+      '~/.SSH/id',
+      '/proc/self/environ',
+      '/proc/1/mem',
+      '/etc/shadow',
+      `${world.home}/../own/berth.db`,
+    ]) {
+      expect(world.read(path, { mode: 'full' }).action, path).toBe('ask');
+    }
+    const { hidden } = world.bash('make', { mode: 'auto_edit' }).reach.confinement;
+    expect(hidden).toContain(join(world.home, '.ssh'));
+    expect(hidden.some((path) => path.endsWith('/own'))).toBe(true);
+  });
+
+  test('reading outside is asked but for what every program reads', () => {
+    using world = makeWorld();
+    expect(world.read('/usr/include/stdio.h').action).toBe('allow');
+    expect(world.read('~/notes.txt').action).toBe('ask');
+    expect(world.read('~/notes.txt', { mode: 'full' }).action).toBe('allow');
+  });
+
+  test('a directory of the system, or one that holds the home, is nobody’s workspace', () => {
+    using world = makeWorld();
+    for (const cwd of ['/', '/etc', join(world.home, '..'), '/usr/share']) {
+      const policy = createPolicy({ home: world.home, settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }) });
+      const call = { toolName: 'write', args: {}, readOnly: false, mode: 'full' as const, cwd, rules: [] };
+      const ruling = policy.judge({ ...call, accesses: [{ kind: 'write', path: join(cwd, 'x') }] });
+      expect(ruling.action, cwd).toBe('ask');
+      expect(ruling.reach.confinement.writable).toEqual([]);
+    }
+  });
+});
+
+describe('cd', () => {
+  test('inside the workspace is free, outside it is asked', () => {
+    using world = makeWorld();
+    const rules = [allow('ls')];
+    expect(world.bash('cd src && ls', { rules }).action).toBe('allow');
+    expect(world.bash('cd .. && ls', { rules }).action).toBe('ask');
+    expect(world.bash('cd /tmp && ls', { rules }).action).toBe('ask');
+  });
+  test('moves the paths that follow it', () => {
+    using world = makeWorld();
+    expect(world.bash('cd .git && echo x > config', { mode: 'auto_edit' }).action).toBe('ask');
+    expect(world.bash('cd src && echo x > config', { mode: 'auto_edit' }).action).toBe('allow');
+  });
+});
+
+test('what cannot be read is asked', () => {
+  using world = makeWorld();
+  for (const command of ['echo "', 'if', 'echo $((', '']) {
+    expect(world.bash(command, { mode: 'full', rules: [{ tool: '*', action: 'allow' }] }).action, command).toBe('ask');
+  }
+});
+
+test('a call that touches nothing is stopped by a rule about its tool alone', () => {
+  using world = makeWorld();
+  expect(world.judge('clock', []).action).toBe('allow');
+  expect(world.judge('clock', [], { rules: [{ tool: 'clock', action: 'deny' }] }).action).toBe('deny');
+});
