@@ -3,31 +3,52 @@ import { matchIds, shortId, shortIds } from './brief.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { describeAnswer, describeQuestion, hintOf, readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';
+import { isColoured } from './standard-streams.js';
 import { readStdin } from './stdin.js';
+import { createStyle } from './style.js';
 import type { Subcommand, Cli } from './subcommand.js';
 
 interface Args {
   request?: string;
   value?: string[];
+  show?: true;
   cancel?: true;
   reason?: string;
   json?: true;
 }
 
+/** Of each question, a command or a change has so many lines in the list. */
+const listedLinesMax = 20;
+
 export const answer: Subcommand = {
   usage: 'answer [request] [value...]',
   summary: 'Answer a question that waits for a person; with nothing, list them.',
   options: {
+    '--show': 'print all of the question and answer nothing',
     '--cancel': 'give no answer',
     '--reason <text>': 'why an approval is denied',
     '--json': 'print questions or the answer as JSON',
   },
-  notes: 'REQUEST is the number of the list or a prefix of the id. A value of - is read from standard input.',
-  async run({ request: named, value: words = [], cancel, reason, json }: Args, cli) {
+  notes: [
+    'REQUEST is the number of the list or a prefix of the id. A value of - is read from standard input.',
+    'An approval takes the number of an option, or once, session, always or deny. A denial stops the run; one with a reason is told',
+    'to the model, and the run goes on.',
+    '  berth answer               what is asked, by whom, and what would be done',
+    '  berth answer 1 --show      all of a long change or command',
+    '  berth answer 1 once        allow it this time',
+    '  berth answer 1 deny --reason "not in this directory"',
+  ].join('\n'),
+  async run({ request: named, value: words = [], show, cancel, reason, json }: Args, cli) {
     const berth = await cli.connect();
     const { requests } = orRefused(await berth.call('list_ui_requests'));
     if (named === undefined) return list(cli, requests, json);
     const request = find(requests, named);
+    if (show) {
+      if (words.length > 0 || cancel) throw new WrongUsage('--show only shows; answer without it');
+      if (json) cli.printJson(request);
+      else for (const line of describeQuestion(request, { style: createStyle(isColoured()) })) cli.print(line);
+      return exit.ok;
+    }
     const typed = words.length === 1 && words[0] === '-' ? (await readStdin()).replace(/\n$/, '') : words.join(' ');
     if (!cancel && words.length === 0) throw new WrongUsage(`an answer is missing: ${hintOf(request)}`);
     const result = cancel ? undefined : toResult(request, typed, reason);
@@ -46,12 +67,14 @@ function list(cli: Cli, requests: UiRequest[], json: true | undefined): typeof e
   if (json) for (const request of requests) cli.printJson(request);
   else if (requests.length === 0) cli.print('No questions are open.');
   else {
+    const style = createStyle(isColoured());
     const ids = shortIds(requests.map(({ request_id }) => request_id));
     for (const [at, request] of requests.entries()) {
-      const [title = '', ...more] = describeQuestion(request);
-      cli.print(`${at + 1}. ${title}`);
+      const id = ids.get(request.request_id) ?? '';
+      const [title = '', ...more] = describeQuestion(request, { style, linesMax: listedLinesMax, rest: `berth answer ${id} --show` });
+      cli.print(style.bold(`${at + 1}. ${title}`));
       for (const line of more) cli.print(`     ${line}`);
-      cli.print(`   session ${shortId(request.session_id)}; berth answer ${ids.get(request.request_id) ?? ''} with ${hintOf(request)}`);
+      cli.print(`   session ${shortId(request.session_id)}; berth answer ${id} with ${hintOf(request)}`);
     }
   }
   return exit.ok;

@@ -39,7 +39,15 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   let inputOver = false;
   let away = false;
   const leaving = new AbortController();
-  const input = createLineInput({ berth, sessionId, view: attached.view, note, onRun: (runId) => started.add(runId), leave });
+  const input = createLineInput({
+    berth,
+    sessionId,
+    view: attached.view,
+    note,
+    showQuestion: (request) => (json ? print(request) : view.question(request)),
+    onRun: (runId) => started.add(runId),
+    leave,
+  });
 
   function onLine(line: string): void {
     if (away) note('[daemon] is away; this waits for it to come back');
@@ -119,7 +127,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
 }
 
 function titleOf(attached: AttachedSession): string {
-  const { id, title, cwd, model } = attached.view().state;
+  const { id, title, cwd, model, approvalMode } = attached.view().state;
   const named = title === '' ? shortId(id) : `${printableLine(title)} (${shortId(id)})`;
-  return `${named} in ${printableLine(shortenHome(cwd))}, ${printableLine(model)}`;
+  return `${named} in ${printableLine(shortenHome(cwd))}, ${printableLine(model)}${approvalMode === 'ask' ? '' : `, mode ${approvalMode}`}`;
 }

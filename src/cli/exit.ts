@@ -1,5 +1,5 @@
-/** What the process ends with; the numbers are those of sysexits.h. */
-export const exit = { ok: 0, refused: 1, usage: 64, noDaemon: 69, internal: 70 } as const;
+/** What the process ends with; the large numbers are those of sysexits.h. `asked` and `denied` are said by `berth permissions test` alone. */
+export const exit = { ok: 0, refused: 1, asked: 3, denied: 4, usage: 64, noDaemon: 69, internal: 70 } as const;
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
 /** What was asked for cannot be done now; the message is a sentence that says why and what to do. */

@@ -1,6 +1,8 @@
 import type { Berth } from '../client/connect.js';
 import type { SessionView } from '../client/session-view.js';
+import type { UiRequest } from '../protocol/events.js';
 import { Refused } from './exit.js';
+import { modeNames, modes, readMode } from './modes.js';
 import { hintOf, readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';
 
@@ -10,6 +12,8 @@ interface Deps {
   view(): SessionView;
   /** A line about what was typed. */
   note(text: string): void;
+  /** Shows all of a question. */
+  showQuestion(request: UiRequest): void;
   /** An input was taken by this run. */
   onRun(runId: string): void;
   leave(): void;
@@ -28,7 +32,9 @@ const help = [
   '  /steer TEXT    for the next turn of the run, also while a question is open',
   '  /abort         stop the run',
   '  /skip          give no answer to the question',
+  '  /show          all of the question, however long',
   '  /queue         what waits',
+  `  /mode MODE     what needs your yes: ${modeNames.join(', ')}; without MODE, say which it is`,
   '  /model NAME    talk to another model from the next turn on; without NAME, say which it is',
   '  /compact TEXT  have old messages summarised; TEXT, if any, says what to pay attention to',
   '  /quit          leave; the run goes on (so do ctrl-C and ctrl-D)',
@@ -36,7 +42,7 @@ const help = [
 ];
 
 /** What the lines of an attached view do. */
-export function createLineInput({ berth, sessionId: session_id, view, note, onRun, leave }: Deps): LineInput {
+export function createLineInput({ berth, sessionId: session_id, view, note, showQuestion, onRun, leave }: Deps): LineInput {
   let last: Promise<void> = Promise.resolve();
 
   const slashes: Record<string, (text: string) => Promise<void> | void> = {
@@ -45,9 +51,9 @@ export function createLineInput({ berth, sessionId: session_id, view, note, onRu
     async abort() {
       orRefused(await berth.call('abort', { session_id }));
     },
+    show: () => showQuestion(openQuestion()),
     async skip() {
-      const request = view().state.requests[0];
-      if (!request) throw new Refused('no question is open');
+      const request = openQuestion();
       orRefused(await berth.call('ui_response', { request_id: request.request_id, cancelled: true }));
     },
     async queue() {
@@ -60,6 +66,11 @@ export function createLineInput({ berth, sessionId: session_id, view, note, onRu
       if (name !== '') orRefused(await berth.call('set_model', { session_id, model: name.trim() }));
       else note(`[session] model ${view().state.model}, thinking ${view().state.thinking}`);
     },
+    async mode(name) {
+      const mode = name === '' ? view().state.approvalMode : readMode(name.trim());
+      if (name === '') note(`[session] mode ${mode}: ${modes[mode]}`);
+      else orRefused(await berth.call('update_session', { session_id, approval_mode: mode }));
+    },
     compact(instruction) {
       // What is typed meanwhile does not wait for it: the events tell when it is done.
       const asked = berth.call('compact_session', { session_id, ...(instruction === '' ? {} : { instruction }) });
@@ -68,6 +79,12 @@ export function createLineInput({ berth, sessionId: session_id, view, note, onRu
     quit: leave,
     help: () => help.forEach(note),
   };
+
+  function openQuestion(): UiRequest {
+    const request = view().state.requests[0];
+    if (!request) throw new Refused('no question is open');
+    return request;
+  }
 
   function complain(error: unknown): void {
     note(`[not done] ${error instanceof Error ? error.message : String(error)}`);

@@ -4,15 +4,18 @@ import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 import { shortId, toDuration } from './brief.js';
 import { clipColumns } from './columns.js';
-import { showEnding, showMessage, showOutput, showSummary, showUserMessage } from './message-lines.js';
+import { showEnding, showMessage, showSummary, showUserMessage } from './message-lines.js';
+import { modes } from './modes.js';
 import type { Page } from './page.js';
 import { printableLine } from './printable.js';
-import { describeAnswer, describeQuestion, hintOf } from './questions.js';
+import { describeAnswer, describeQuestion, hintOf, type Shown } from './questions.js';
 import { createSpoken } from './spoken.js';
 import type { Style } from './style.js';
+import { showToolEnd } from './tool-lines.js';
 
 const recentMessagesMax = 8;
 const resultLinesMax = 20;
+const questionLinesMax = 60;
 const quotedColumnsMax = 80;
 /** What went wrong, and what to do about it, is worth more room. */
 const troubleColumnsMax = 400;
@@ -24,6 +27,8 @@ export interface LineView {
   event(event: WireEvent): void;
   hear(heard: Heard, view: SessionView): void;
   note(text: string): void;
+  /** All of a question, however long. */
+  question(request: EventPayload<'ui_request'>): void;
 }
 
 /** A session as lines, as it happens. `isOwn` knows the answers that were given here. */
@@ -35,6 +40,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   /** How much of a tool's output was shown. */
   const outputs = new Map<string, number>();
   const asked = new Set<string>();
+  /** What was shown of lines that stay, by key. */
+  const widgets = new Map<string, string>();
   let named = '';
 
   const note = (text: string): void => page.line(style.dim(text));
@@ -70,6 +77,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       if (!outputs.has(id)) note(`[tool] ${quote(title)}`);
       showPiece(id, offset, output);
     }
+    for (const key of new Set([...widgets.keys(), ...Object.keys(view.widgets)])) showWidget(key, view.widgets[key] ?? []);
     for (const request of view.state.requests) ask(request);
   }
 
@@ -86,20 +94,29 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     page.flow(`${callId} output`, piece.slice(Math.max(0, known - offset)), { indent: '  ' });
   }
 
-  function endTool({ tool_call_id: id, tool_name, result, is_error, skipped, duration_ms }: EventPayload<'tool_execution_end'>): void {
-    const streamed = (outputs.get(id) ?? 0) > 0;
-    outputs.delete(id);
-    const name = printableLine(tool_name);
-    if (skipped) return note(`[tool] ${name} was skipped: ${quote(result)}`);
-    if (!streamed && !is_error) showOutput(page, style, id, result, resultLinesMax);
-    const took = duration_ms === null ? '' : ` in ${toDuration(duration_ms)}`;
-    note(is_error ? `[tool] ${name} failed${took}: ${quote(result)}` : `[tool] ${name} done${took}`);
+  function endTool(ended: EventPayload<'tool_execution_end'>): void {
+    const streamed = (outputs.get(ended.tool_call_id) ?? 0) > 0;
+    outputs.delete(ended.tool_call_id);
+    showToolEnd(page, style, ended, streamed);
+  }
+
+  /** Lines that stay: there is no place for them here, so they are said again when they change. */
+  function showWidget(key: string, lines: readonly string[]): void {
+    const text = lines.map((line) => `  ${clipColumns(printableLine(line), quotedColumnsMax)}`).join('\n');
+    if (text === (widgets.get(key) ?? '')) return;
+    widgets.set(key, text);
+    note(text === '' ? `[${quote(key)}] nothing is left` : `[${quote(key)}]`);
+    if (text !== '') for (const line of text.split('\n')) page.line(line);
   }
 
   function ask(request: EventPayload<'ui_request'>): void {
     if (asked.has(request.request_id)) return;
     asked.add(request.request_id);
-    const [title = '', ...more] = describeQuestion(request);
+    put(request, { linesMax: questionLinesMax, rest: `/show, or berth answer ${shortId(request.request_id)} --show,` });
+  }
+
+  function put(request: EventPayload<'ui_request'>, shownAs: Shown): void {
+    const [title = '', ...more] = describeQuestion(request, { style, ...shownAs });
     page.line(style.bold(`[question] ${title}`));
     for (const line of more) page.line(`  ${line}`);
     note(`  type ${hintOf(request)}; /skip gives no answer`);
@@ -133,6 +150,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     if (change.created) return;
     if (change.title !== undefined) note(`[session] is now called ${quote(change.title)}`);
     if (change.model !== undefined) note(`[session] model ${quote(change.model)}`);
+    if (change.approval_mode !== undefined) note(`[session] mode ${change.approval_mode}: ${modes[change.approval_mode]}`);
     if (change.archived !== undefined) note(change.archived ? '[session] archived' : '[session] back from the archive');
     if (change.leaf_id !== undefined) note('[session] goes on from an earlier message');
   }
@@ -188,6 +206,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
         // Who watches has heard of a failed attempt already.
         if (event.payload.params.text === '' || event.payload.params.key === 'model') return undefined;
         return note(`[status] ${trouble({ message: event.payload.params.text })}`);
+      case 'ui_widget':
+        return showWidget(event.payload.params.key, event.payload.params.lines);
       case 'goodbye':
         return event.payload.reason === 'shutting_down' ? note('[daemon] stops') : undefined;
       default:
@@ -211,6 +231,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       if (heard.kind === 'back') note('[daemon] back');
     },
     note,
+    question: (request) => put(request, {}),
   };
 }
 

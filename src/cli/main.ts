@@ -31,6 +31,15 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   compact: async () => (await import('./compact.js')).compact,
   model: async () => (await import('./model.js')).model,
   models: async () => (await import('./models.js')).models,
+  mode: async () => (await import('./mode.js')).mode,
+  artifact: async () => (await import('./artifact.js')).artifact,
+  'permissions ls': async () => (await import('./permissions-ls.js')).permissionsLs,
+  'permissions add': async () => (await import('./permissions-add.js')).permissionsAdd,
+  'permissions rm': async () => (await import('./permissions-rm.js')).permissionsRm,
+  'permissions test': async () => (await import('./permissions-test.js')).permissionsTest,
+  'permissions log': async () => (await import('./permissions-log.js')).permissionsLog,
+  'permissions trust': async () => (await import('./permissions-trust.js')).permissionsTrust,
+  'permissions distrust': async () => (await import('./permissions-trust.js')).permissionsDistrust,
   'auth set': async () => (await import('./auth-set.js')).authSet,
   'auth list': async () => (await import('./auth-list.js')).authList,
   'auth rm': async () => (await import('./auth-rm.js')).authRm,
@@ -39,7 +48,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'daemon stop': async () => (await import('./daemon-stop.js')).daemonStop,
   'daemon status': async () => (await import('./daemon-status.js')).daemonStatus,
 };
-const groupNames = ['auth', 'daemon'];
+const groupNames = ['permissions', 'auth', 'daemon'];
 const refusals = [Refused, SessionUnclear, AttachRefused, SubscribeRefused, HomeUnknown, AuthFileRefused];
 const pathFlags: Record<string, keyof PathFlags> = { '--socket': 'socket', '--state-dir': 'stateDir', '--config-dir': 'configDir' };
 

@@ -12,6 +12,7 @@ export interface CommandLine {
 }
 
 const groups: Record<string, string> = {
+  permissions: 'Say what agents may do: list, add, remove and try rules, and see who decided what.',
   auth: 'Keep, list and remove the API keys of providers.',
   daemon: 'Run, start, stop and look at the daemon.',
 };

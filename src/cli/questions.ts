@@ -1,5 +1,11 @@
 import type { UiRequest } from '../protocol/events.js';
+import { describeApproval } from './approval-lines.js';
+import { clipLines, type ClippedLines } from './clipped-lines.js';
+import { clipColumns } from './columns.js';
 import { printable, printableLine } from './printable.js';
+import { createStyle, type Style } from './style.js';
+
+const titleColumnsMax = 200;
 
 export interface Option {
   value: string;
@@ -9,21 +15,49 @@ export interface Option {
 /** What a person's words mean as an answer, or what to type instead. */
 export type ReadAnswer = { ok: true; result: unknown } | { ok: false; hint: string };
 
-/** A question as lines: what is asked, what there is to choose from. */
-export function describeQuestion({ method, params }: UiRequest): string[] {
+/** How much of a question is shown, and how. */
+export interface Shown {
+  style?: Style;
+  /** All of it, unless told. */
+  linesMax?: number;
+  /** What shows the rest, such as a command. */
+  rest?: string;
+}
+
+/** A question as lines: what is asked, what would be done, what there is to choose from. */
+export function describeQuestion(request: UiRequest, { style = createStyle(false), linesMax = Infinity, rest = '' }: Shown = {}): string[] {
+  const { method, params } = request;
   const title = textOf(params.title) || 'A question';
-  const message = textOf(params.message);
-  const called =
-    params.kind === 'approval' && textOf(params.tool_name) !== '' ? [`${textOf(params.tool_name)} ${JSON.stringify(params.args)}`] : [];
-  const options = method === 'select' ? optionsOf(params.options).map(({ label }, at) => `${at + 1}) ${printableLine(label)}`) : [];
+  const { lines, missing } = describeMatter(request, style, linesMax);
+  const options = method === 'select' ? optionsOf(params.options) : [];
   const preset = textOf(params.default);
   return [
-    printableLine(title),
-    ...[message, ...called].filter((text) => text !== '').flatMap((text) => printable(text).split('\n')),
-    ...options,
+    linesMax === Infinity ? printableLine(title) : clipColumns(printableLine(title), titleColumnsMax),
+    ...lines,
+    ...(missing === '' || rest === '' ? [] : [style.bold(`${rest} shows all of it`)]),
+    ...options.map(({ label }, at) => `${at + 1}) ${printableLine(label)}`),
     ...(preset === '' ? [] : [`(left empty: ${printable(preset).replaceAll('\n', ' ')})`]),
   ];
 }
+
+function describeMatter(request: UiRequest, style: Style, linesMax: number): ClippedLines {
+  if (request.params.kind === 'approval') return describeApproval(request, style, linesMax);
+  const message = textOf(request.params.message);
+  if (message === '') return { lines: [], missing: '' };
+  const { lines, missing } = clipLines(message, linesMax);
+  return { lines: missing === '' ? lines : [...lines, `[${missing}]`], missing };
+}
+
+/** What people type instead of the number of an approval. */
+const approvalWords: Partial<Record<string, string>> = {
+  y: 'allow_once',
+  yes: 'allow_once',
+  once: 'allow_once',
+  session: 'allow_session',
+  always: 'allow_always',
+  n: 'deny',
+  no: 'deny',
+};
 
 /** What to type. */
 export function hintOf({ method, params }: UiRequest): string {
@@ -54,7 +88,8 @@ export function readAnswer(request: UiRequest, typed: string): ReadAnswer {
       const found =
         options.find(({ value }) => value === words) ??
         options.find(({ label }) => label.toLowerCase() === wanted) ??
-        (/^[1-9]\d*$/.test(words) ? options[Number(words) - 1] : undefined);
+        (/^[1-9]\d*$/.test(words) ? options[Number(words) - 1] : undefined) ??
+        options.find(({ value }) => params.kind === 'approval' && value === approvalWords[wanted]);
       if (found) return { ok: true, result: found.value };
       const reason = params.kind === 'approval' ? /^deny\s+(\S[^]*)$/i.exec(words)?.[1] : undefined;
       return reason === undefined ? { ok: false, hint: hintOf(request) } : { ok: true, result: { value: 'deny', reason } };

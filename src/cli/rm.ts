@@ -1,3 +1,4 @@
+import { confirm } from './confirm.js';
 import { exit, Refused } from './exit.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
@@ -28,13 +29,3 @@ export const rm: Subcommand = {
     return exit.ok;
   },
 };
-
-async function confirm(question: string): Promise<boolean> {
-  const { createInterface } = await import('node:readline/promises');
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  try {
-    return /^y(es)?$/i.test((await reader.question(question)).trim());
-  } finally {
-    reader.close();
-  }
-}

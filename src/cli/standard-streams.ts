@@ -30,6 +30,11 @@ function write(descriptor: 1 | 2, text: string): void {
   }
 }
 
+/** Is standard output a terminal? */
+export function isTerminal(): boolean {
+  return isatty(1);
+}
+
 /** How wide lines may be: the width of the terminal, or anything where there is none. */
 export function outputColumns(): number {
   return isatty(1) ? process.stdout.columns : Infinity;

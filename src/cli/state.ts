@@ -1,7 +1,9 @@
+import { viewOf } from '../client/session-view.js';
 import type { StateView } from '../protocol/views.js';
 import { shortId, shortenHome } from './brief.js';
 import { alignColumns } from './columns.js';
 import { exit } from './exit.js';
+import { modes } from './modes.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
@@ -33,6 +35,7 @@ function describeState(found: StateView): string[][] {
     ['title', printableLine(found.title)],
     ['directory', printableLine(shortenHome(found.cwd))],
     ['model', `${printableLine(found.model)}, thinking ${found.thinking}`],
+    ['mode', found.approval_mode === 'ask' ? '' : `${found.approval_mode}: ${modes[found.approval_mode]}`],
     ['context', found.context_left_percent === null ? '' : `${found.context_left_percent}% left`],
     ['used', found.usage ? describeUsage(found.usage) : ''],
     ['state', describeWork(found)],
@@ -40,6 +43,9 @@ function describeState(found: StateView): string[][] {
     ['last run', describeLastRun(found)],
     ['queue', waiting.length === 0 ? '' : `${waiting.join(', ')}${found.queue.paused ? '; paused: berth queue ' + named + ' resume' : ''}`],
     ['asks you', found.requests.map(({ params }) => printableLine(String(params.title))).join(' / ')],
+    ...Object.entries(viewOf({ seq: found.seq, state: found, messages: [], has_more: false }).widgets).flatMap(([key, lines]) =>
+      lines.map((line, at) => [at === 0 ? printableLine(key) : '', printableLine(line)]),
+    ),
     ['attached', String(found.clients.filter(({ subscribed }) => subscribed).length)],
     ['seq', String(found.seq)],
   ];

@@ -34,6 +34,8 @@ export interface SessionView {
   open: OpenMessage[];
   tools: RunningToolView[];
   status: Record<string, string>;
+  /** Lines that stay on the screen, by key. */
+  widgets: Record<string, string[]>;
   /** The newest durable event that is folded in. */
   seq: number;
   /** The path moved to where this view has no messages: attach again. */
@@ -55,6 +57,7 @@ export function emptyView(sessionId: string): SessionView {
     open: [],
     tools: [],
     status: {},
+    widgets: {},
     seq: 0,
     stale: false,
   };
@@ -76,6 +79,7 @@ export function viewOf({ seq, state, messages, has_more }: Snapshot): SessionVie
       offset,
     })),
     status: state.ui.status,
+    widgets: toWidgets(state.ui.widgets),
     seq,
   };
 }
@@ -100,6 +104,11 @@ export function applyEvent(view: SessionView, event: WireEvent): SessionView {
       const { key, text } = event.payload.params;
       const { [key]: _replaced, ...others } = view.status;
       return { ...view, status: text === '' ? others : { ...others, [key]: text } };
+    }
+    case 'ui_widget': {
+      const { key, lines } = event.payload.params;
+      const { [key]: _replaced, ...others } = view.widgets;
+      return { ...view, widgets: lines.length === 0 ? others : { ...others, [key]: lines } };
     }
     default:
       return view;
@@ -164,6 +173,16 @@ function toBlock(block: ContentBlock): ViewBlock {
   if (block.type === 'text') return { kind: 'text', text: block.text, toolName: undefined };
   if (block.type === 'thinking') return { kind: 'thinking', text: block.thinking, toolName: undefined };
   return { kind: 'tool_call', text: '', toolName: block.type === 'tool_call' ? block.name : undefined };
+}
+
+function toWidgets(widgets: StateView['ui']['widgets']): Record<string, string[]> {
+  const known = Object.entries(widgets).map(([key, lines]) => [key, linesOf(lines)] as const);
+  return Object.fromEntries(known.filter(([, lines]) => lines.length > 0));
+}
+
+function linesOf(value: unknown): string[] {
+  if (Array.isArray(value)) return value.map(String);
+  return typeof value === 'object' && value !== null && 'lines' in value ? linesOf(value.lines) : [];
 }
 
 /** What `get_state` tells, as the fold has it. Of the run in progress it knows what later events need. */

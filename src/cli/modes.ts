@@ -1,0 +1,25 @@
+import type { StateView } from '../protocol/views.js';
+import { WrongUsage } from './exit.js';
+
+export type Mode = StateView['approval_mode'];
+
+/** What each mode means, as the rest of a sentence. */
+export const modes: Record<Mode, string> = {
+  ask: 'files are changed and commands run when you or a rule says so',
+  auto_edit: 'files of the workspace are changed, and commands run in the sandbox, without asking',
+  full: 'the same, with the network, and files elsewhere are read',
+  read_only: 'nothing is written; commands run in a sandbox that cannot write',
+};
+
+export const modeNames = Object.keys(modes) as Mode[];
+
+/** A mode as it was typed, with - or _. */
+export function toMode(typed: string): Mode | undefined {
+  return modeNames.find((name) => name === typed.replaceAll('-', '_'));
+}
+
+export function readMode(typed: string): Mode {
+  const mode = toMode(typed);
+  if (mode === undefined) throw new WrongUsage(`there is no mode ${typed}; there are ${modeNames.join(', ')}`);
+  return mode;
+}

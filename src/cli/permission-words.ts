@@ -1,0 +1,33 @@
+import type { Berth } from '../client/connect.js';
+import type { CommandInput } from '../protocol/commands.js';
+import type { RuleRow } from '../protocol/permissions.js';
+import { currentDirectory } from './directory.js';
+import { printableLine } from './printable.js';
+import type { Cli } from './subcommand.js';
+
+/** What a rule is about, without its action and tool. */
+export function describeSubject({ command, exact, path, pattern, network, unsandboxed }: RuleRow): string {
+  const what =
+    command !== undefined
+      ? `command ${command}${exact === true ? ' (exactly)' : ''}`
+      : path !== undefined
+        ? `path ${path}`
+        : pattern !== undefined
+          ? `pattern ${pattern}`
+          : 'every call';
+  const beside = [...(network === true ? ['with the network'] : []), ...(unsandboxed === true ? ['outside the sandbox'] : [])];
+  return printableLine([what, ...beside].join(', '));
+}
+
+export function describeRule(rule: RuleRow): string {
+  return `${rule.action} ${printableLine(rule.tool)}, ${describeSubject(rule)}`;
+}
+
+/** What a command about permissions speaks of: the session that is named, or the directory the person is in. */
+export async function readPlace(
+  cli: Cli,
+  berth: Berth,
+  session: string | undefined,
+): Promise<Pick<CommandInput<'list_permissions'>, 'session_id' | 'cwd'>> {
+  return session === undefined ? { cwd: currentDirectory() } : { session_id: await cli.resolve(berth, session) };
+}

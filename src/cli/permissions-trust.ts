@@ -1,0 +1,96 @@
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import type { Berth } from '../client/connect.js';
+import type { ReplyPayload } from '../protocol/commands.js';
+import { shortenHome } from './brief.js';
+import { confirm } from './confirm.js';
+import { currentDirectory, toDirectory } from './directory.js';
+import { exit, Refused } from './exit.js';
+import { printable, printableLine } from './printable.js';
+import { orRefused } from './refusals.js';
+import type { Cli, Subcommand } from './subcommand.js';
+
+interface Args {
+  dir?: string;
+  yes?: true;
+  json?: true;
+}
+
+type Config = NonNullable<ReplyPayload<'list_permissions'>['workspace_config']>;
+
+export const permissionsTrust: Subcommand = {
+  usage: 'permissions trust [dir]',
+  summary: "Let a directory's own config count, as it is now.",
+  options: { '-y, --yes': 'do not ask', '--json': 'print the answer as JSON' },
+  notes: [
+    'DIR is this directory unless told. Its .berth/config.json is shown first; it counts for nothing until somebody trusts it, and not',
+    'any more once it has changed. berth permissions distrust takes it back.',
+  ].join('\n'),
+  async run({ dir, yes, json }: Args, cli) {
+    const cwd = dir === undefined ? currentDirectory() : toDirectory(dir);
+    const berth = await cli.connect();
+    const own = await findConfig(berth, cwd);
+    const path = printableLine(shortenHome(own.path));
+    if (own.problem !== null) throw new Refused(`${path} cannot be used: ${own.problem}`);
+    const show = json ? cli.complain : cli.print;
+    const text = await readShown(own);
+    show(`${path}${own.trusted === true ? ' (trusted already)' : ''} says:`);
+    for (const line of printable(text).replace(/\n$/, '').split('\n')) show(`  ${line}`);
+    if (!yes && own.trusted !== true) {
+      if (!process.stdin.isTTY) throw new Refused(`${path} would count from now on; say so with --yes`);
+      if (!(await confirm('Trust it? [y/N] '))) throw new Refused('nothing was changed');
+    }
+    return setTrust(cli, berth, { cwd, digest: own.digest, trusted: true }, json);
+  },
+};
+
+export const permissionsDistrust: Subcommand = {
+  usage: 'permissions distrust [dir]',
+  summary: "Let a directory's own config count for nothing.",
+  options: { '--json': 'print the answer as JSON' },
+  notes: 'DIR is this directory unless told. Nobody is asked about it again until it changes; berth permissions trust takes it back.',
+  async run({ dir, json }: Args, cli) {
+    const cwd = dir === undefined ? currentDirectory() : toDirectory(dir);
+    const berth = await cli.connect();
+    const { digest } = await findConfig(berth, cwd);
+    return setTrust(cli, berth, { cwd, digest, trusted: false }, json);
+  },
+};
+
+async function findConfig(berth: Berth, cwd: string): Promise<Config> {
+  const { workspace, workspace_config: own } = orRefused(await berth.call('list_permissions', { cwd }));
+  if (!own) throw new Refused(`${shortenHome(workspace)} has no config of its own (.berth/config.json)`);
+  return own;
+}
+
+/** What the file says, if that is what the daemon means. */
+async function readShown({ path, digest }: Config): Promise<string> {
+  const { createHash } = await import('node:crypto');
+  const bytes = readPlainFile(path);
+  if (createHash('sha256').update(bytes).digest('hex') !== digest) throw new Refused(`${path} was changed just now; look at it again`);
+  return bytes.toString('utf8');
+}
+
+/** Whoever owns the directory may have put something else there meanwhile. */
+function readPlainFile(path: string): Buffer {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
+  try {
+    return readFileSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function setTrust(
+  cli: Cli,
+  berth: Berth,
+  wanted: { cwd: string; digest: string; trusted: boolean },
+  json: true | undefined,
+): Promise<typeof exit.ok> {
+  const done = orRefused(await berth.call('set_trust', wanted));
+  if (json) cli.printJson(done);
+  else
+    cli.print(
+      `the config of ${printableLine(shortenHome(done.workspace))} ${done.trusted ? 'counts until it changes' : 'counts for nothing'}`,
+    );
+  return exit.ok;
+}
