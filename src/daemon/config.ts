@@ -85,7 +85,6 @@ const schema = z
         model_idle_seconds: z
           .number()
           .min(1)
-          // What reads HTTP gives up by itself then.
           .max(limits.modelIdleMs / 1000)
           .optional(),
       })

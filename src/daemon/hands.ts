@@ -19,7 +19,7 @@ import type { Tool } from '../tools/port.js';
 import { createProcesses } from '../tools/processes.js';
 import { createReadMarks } from '../tools/read-marks.js';
 import { createReadTool } from '../tools/read.js';
-import { createTodoTool, type TodoStore } from '../tools/todo.js';
+import { createTodoTool, type Todos } from '../tools/todo.js';
 import { createToolOutputTool } from '../tools/tool-output.js';
 import { createWriteTool } from '../tools/write.js';
 import type { Config } from './config.js';
@@ -70,7 +70,7 @@ export function createHands({ paths, env, store, engine, config }: Deps) {
     return 'missing' in found ? found.missing : undefined;
   }
 
-  const todos: TodoStore = {
+  const todos: Todos = {
     read: store.todos.read,
     write(sessionId, items) {
       if (!engine().commit.maintain(() => store.todos.write(sessionId, items))) throw new StoreRefused('the store does not take it now');

@@ -104,7 +104,7 @@ export const limits = {
   sweepBatchRows: 500,
   /** How long words wait for others before they are added to the search. */
   searchDelayMs: 1_000,
-  searchBatchEntries: 50,
+  searchBatchRows: 50,
   searchBatchCharsMax: 128 * 1024,
   vacuumPagesMax: 500,
   // Daemon

@@ -37,7 +37,7 @@ export function createSearchRows(db: Database, meta: MetaRows) {
     /** Adds the words of some more entries. */
     readOn(): void {
       let chars = 0;
-      for (const { no, text } of unread.all(limits.searchTextCharsMax, mark(), limits.searchBatchEntries)) {
+      for (const { no, text } of unread.all(limits.searchTextCharsMax, mark(), limits.searchBatchRows)) {
         add.run(no, text);
         moveMark(no);
         chars += text.length;

@@ -58,7 +58,7 @@ describe('the search', () => {
 describe('words that are added behind the log', () => {
   test('are all found, however many wait', async () => {
     await using berth = createTestEngine();
-    const waiting = limits.searchBatchEntries * 2 + 1;
+    const waiting = limits.searchBatchRows * 2 + 1;
     say(berth, berth.session(), ...Array.from({ length: waiting }, () => 'wave'));
     expect(find(berth, 'wave', undefined, 1_000)).toHaveLength(waiting);
     expect(berth.store.search.isBehind()).toBe(false);

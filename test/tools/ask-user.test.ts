@@ -1,24 +1,21 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAskUserTool } from '../../src/tools/ask-user.js';
-import { toolText, type Question, type ToolContext } from '../../src/tools/port.js';
+import { toolText, type Question } from '../../src/tools/port.js';
+import { toolContext } from '../support/tool-context.js';
 
 const askUser = createAskUserTool();
 
 async function ask(args: unknown, answer: unknown) {
   const asked: { key: string; question: Question }[] = [];
-  const context: ToolContext = {
-    sessionId: 'ses_1',
-    runId: 'run_1',
-    toolCallId: 'call_1',
+  const context = toolContext({
     cwd: '/',
-    signal: new AbortController().signal,
     output: () => expect.unreachable(),
     ask: async (key, question) => {
       asked.push({ key, question });
       return answer;
     },
-  };
+  });
   return { result: await askUser.run(askUser.parameters.parse(args), context), asked };
 }
 

@@ -1,17 +1,9 @@
 import { expect, test } from 'vitest';
 import { createClockTool } from '../../src/tools/clock.js';
-import type { ToolContext } from '../../src/tools/port.js';
+import { toolContext } from '../support/tool-context.js';
 
 const clock = createClockTool({ now: () => Date.parse('2026-11-16T23:05:09.500Z') });
-const context: ToolContext = {
-  sessionId: 'ses_1',
-  runId: 'run_1',
-  toolCallId: 'call_1',
-  cwd: '/',
-  signal: new AbortController().signal,
-  output: () => expect.unreachable(),
-  ask: () => expect.unreachable(),
-};
+const context = toolContext({ cwd: '/', output: () => expect.unreachable() });
 
 async function tell(timeZone: string): Promise<string> {
   const { content, isError } = await clock.run({ time_zone: timeZone }, context);

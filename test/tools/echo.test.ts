@@ -1,14 +1,12 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { createEchoTool } from '../../src/tools/echo.js';
-import { toolText, type ToolContext } from '../../src/tools/port.js';
+import { toolText } from '../../src/tools/port.js';
+import { toolContext } from '../support/tool-context.js';
 
 function createContext(signal = new AbortController().signal, onOutput: (text: string) => void = () => {}) {
   const heard: string[] = [];
-  const context: ToolContext = {
-    sessionId: 'ses_1',
-    runId: 'run_1',
-    toolCallId: 'call_1',
+  const context = toolContext({
     cwd: '/',
     signal,
     output: (text) => {
@@ -16,7 +14,7 @@ function createContext(signal = new AbortController().signal, onOutput: (text: s
       onOutput(text);
     },
     ask: () => expect.unreachable(),
-  };
+  });
   return { context, heard };
 }
 
