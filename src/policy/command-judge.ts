@@ -24,17 +24,24 @@ function judgePart(part: CommandPart, command: Command, now: Case): Judged[] {
   const denied = deniedRead(part, there);
   if (denied) return [denied];
   const own = judgeWords(part, command, there);
-  // Writes are judged by where they lead, whatever the words are allowed.
-  const writes = part.writes.flatMap((path): Judged[] => {
-    if (path !== null) {
-      const judged = judgePath('write', path, there);
-      const { remember: _, ...rest } = judged;
-      return [isAskedAnyway(judged, there) ? { ...rest, unsandboxed: true } : rest];
-    }
+  return [own, ...part.writes.flatMap((path) => judgeWrite(path, part, own, there))];
+}
+
+/** Writes are judged by where they lead, whatever the words are allowed. */
+function judgeWrite(path: string | null, part: CommandPart, own: Judged, now: Case): Judged[] {
+  if (path === null) {
     if (own.action === 'allow' && isConfined(now)) return [];
     return [{ of: 'path', text: 'write to a place that is computed', action: 'ask', why: 'where it writes is known only when it runs' }];
-  });
-  return [own, ...writes];
+  }
+  const { remember: _, ...judged } = judgePath('write', path, now);
+  // In the workspace, who allows `rm x` has allowed that x is removed. A redirection is not among a rule's words.
+  const isMild = judged.action === 'ask' && judged.byRule !== true && staysInside(path, now);
+  if (isMild && isAmongWords(path, part)) return own.action === 'deny' ? [judged] : [];
+  return [isAskedAnyway(judged, now) ? { ...judged, unsandboxed: true } : judged];
+}
+
+function isAmongWords(path: string, { words }: CommandPart): boolean {
+  return words.some((word) => word === path || word?.endsWith(`=${path}`) === true);
 }
 
 /** A write that leaves what a sandbox gives: when it is approved, it is approved with this. */
@@ -93,7 +100,7 @@ function staysInside(target: string, { cwd, roots, bases }: Case): boolean {
 
 function rememberPart(part: CommandPart, tool: string, wishes: { network: boolean; unsandboxed: boolean }): Rule | undefined {
   const words = exactWords(part);
-  if (!words || part.writes.length > 0) return undefined;
+  if (!words || !part.writes.every((path) => path !== null && isAmongWords(path, part))) return undefined;
   return {
     tool,
     action: 'allow',

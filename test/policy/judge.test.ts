@@ -367,3 +367,23 @@ test('a call that touches nothing is stopped by a rule about its tool alone', ()
   expect(world.judge('clock', []).action).toBe('allow');
   expect(world.judge('clock', [], { rules: [{ tool: 'clock', action: 'deny' }] }).action).toBe('deny');
 });
+
+describe('commands that write what they name', () => {
+  test('are allowed by their rule in the workspace, and asked elsewhere and where code would run later', () => {
+    using world = makeWorld();
+    const rules = [allow('mkdir'), allow('rm'), allow('touch'), allow('echo')];
+    for (const command of ['mkdir -p src/x', 'rm a.txt', 'touch b']) expect(world.bash(command, { rules }).action, command).toBe('allow');
+    for (const command of ['mkdir ~/x', 'touch .envrc', 'rm .git/config', 'touch ../x', 'echo x > b', 'touch b > c']) {
+      expect(world.bash(command, { rules }).action, command).toBe('ask');
+    }
+  });
+
+  test('can be remembered, redirections cannot', () => {
+    using world = makeWorld();
+    const { remember } = world.bash('touch b');
+    expect(remember).toMatchObject([{ command: 'touch b', exact: true }]);
+    expect(world.bash('touch b', { rules: remember }).action).toBe('allow');
+    expect(world.bash('touch b > c', { rules: remember }).action).toBe('ask');
+    expect(world.bash('touch ~/b').remember).toEqual([]);
+  });
+});
