@@ -27,7 +27,8 @@ export function openStore(path: string, bootId = 'boot_test'): Store {
 
 export interface EngineSetup {
   tools?: Tool[];
-  policy?: EngineDeps['policy'];
+  /** What tools may do, instead of everything. */
+  hands?: Partial<Pick<EngineDeps, 'policy' | 'ruleSources' | 'approvalTimeoutMs'>>;
   runsAtOnceMax?: number;
   /** A store of another engine to go on with. */
   from?: string;
@@ -126,7 +127,7 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
     providers: () => model,
     tools: setup.tools ?? [],
     ...withoutHands(root),
-    ...(setup.policy ? { policy: setup.policy } : {}),
+    ...setup.hands,
     runsAtOnceMax: setup.runsAtOnceMax ?? 8,
     now: () => clock.nowMs,
     clock: () => performance.now(),

@@ -1,0 +1,332 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createPolicy } from '../../src/policy/judge.js';
+import type { Rule, WorkspaceConfig } from '../../src/policy/port.js';
+import type { UiRequest } from '../../src/protocol/events.js';
+import { createEditTool } from '../../src/tools/edit.js';
+import type { Tool } from '../../src/tools/port.js';
+import { createReadMarks } from '../../src/tools/read-marks.js';
+import { createReadTool } from '../../src/tools/read.js';
+import { createWriteTool } from '../../src/tools/write.js';
+import { createTestEngine, type EngineSetup, type TestEngine } from '../support/engine.js';
+import { makeTempDir } from '../support/temp-dir.js';
+
+interface Desk extends AsyncDisposable {
+  berth: TestEngine;
+  session: string;
+  setup: EngineSetup;
+  path(name: string): string;
+  /** Lets the model make one call in a run of its own. */
+  call(name: string, args: unknown, session?: string): Promise<void>;
+  /** The approval that the session waits for. */
+  approval(session?: string): Promise<UiRequest>;
+  answer(request: UiRequest, result: unknown): void;
+  /** Ends the run and says what the model was told. */
+  told(session?: string): Promise<string>;
+}
+
+interface DeskSetup {
+  rules?: Rule[];
+  config?: WorkspaceConfig;
+  timeoutMs?: number;
+  attended?: () => boolean;
+}
+
+/** An engine with real file tools and a real policy, in a workspace of its own. */
+function createDesk({ rules = [], config, timeoutMs, attended }: DeskSetup = {}): Desk {
+  const dir = makeTempDir();
+  const cwd = dir.file('home/work');
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(join(cwd, 'a.txt'), 'one\n');
+  const marks = createReadMarks();
+  const tools = [createReadTool({ marks }), createWriteTool({ marks }), createEditTool({ marks })] as Tool[];
+  const setup: EngineSetup = {
+    tools,
+    ...(attended ? { attended } : {}),
+    hands: {
+      policy: createPolicy({
+        home: dir.file('home'),
+        settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }),
+      }),
+      ruleSources: { configured: () => rules, inWorkspace: () => config },
+      approvalTimeoutMs: () => timeoutMs ?? null,
+    },
+  };
+  const berth = createTestEngine(setup);
+  const session = berth.session({ cwd });
+  return {
+    berth,
+    session,
+    setup,
+    path: (name) => join(cwd, name),
+    async call(name, args, of = session) {
+      berth.prompt(of);
+      (await berth.model.next()).call(name, args, 'c1').end();
+    },
+    approval: (of = session) => berth.until(of, () => berth.store.requests.open(of)[0]),
+    answer(request, result) {
+      expect(berth.answer(request.request_id, { result }).ok).toBe(true);
+    },
+    async told(of = session) {
+      const next = await berth.model.next();
+      next.say('ok').end();
+      await berth.idle(of);
+      const results = next.request.messages.filter(({ role }) => role === 'tool_result');
+      return (
+        results
+          .at(-1)
+          ?.content.map((block) => (block.type === 'text' ? block.text : ''))
+          .join('') ?? ''
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      await berth[Symbol.asyncDispose]();
+      dir[Symbol.dispose]();
+    },
+  };
+}
+
+const write = (path: string, content = 'new\n') => ({ path, content });
+
+function decisions(berth: TestEngine): string[] {
+  return berth.store.audit.page(undefined, undefined, 100).map(({ view }) => `${view.action} ${view.tool_name} by ${view.by}: ${view.why}`);
+}
+
+describe('an approval', () => {
+  test('shows who asks, the path, the diff and what “always” would mean, and nothing happens before the answer', async () => {
+    await using desk = createDesk();
+    await desk.call('write', write('b.txt'));
+    const request = await desk.approval();
+    expect(request.params).toMatchObject({
+      kind: 'approval',
+      tool_name: 'write',
+      diff: expect.stringContaining('+new'),
+      digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+      asked_by: { session_id: desk.session },
+      rules: [{ tool: 'write', path: desk.path('b.txt'), action: 'allow' }],
+    });
+    const options = request.params.options as { value: string }[];
+    expect(options.map(({ value }) => value)).toEqual(['allow_once', 'allow_session', 'allow_always', 'deny']);
+    expect(existsSync(desk.path('b.txt'))).toBe(false);
+    desk.answer(request, 'allow_once');
+    await desk.told();
+    expect(readFileSync(desk.path('b.txt'), 'utf8')).toBe('new\n');
+  });
+
+  test('of once is asked again the next time', async () => {
+    await using desk = createDesk();
+    await desk.call('write', write('b.txt'));
+    desk.answer(await desk.approval(), 'allow_once');
+    await desk.told();
+    await desk.call('write', write('b.txt', 'more\n'));
+    desk.answer(await desk.approval(), { value: 'deny', reason: 'enough' });
+    expect(await desk.told()).toBe('Denied: enough');
+    expect(readFileSync(desk.path('b.txt'), 'utf8')).toBe('new\n');
+  });
+
+  test('of a session is not asked there again, and is asked in another', async () => {
+    await using desk = createDesk();
+    await desk.call('write', write('b.txt'));
+    desk.answer(await desk.approval(), 'allow_session');
+    await desk.told();
+    await desk.call('write', write('b.txt', 'more\n'));
+    await desk.told();
+    expect(readFileSync(desk.path('b.txt'), 'utf8')).toBe('more\n');
+    const other = desk.berth.session({ cwd: desk.path('.') });
+    await desk.call('read', { path: 'b.txt' }, other);
+    await desk.told(other);
+    await desk.call('write', write('b.txt', 'other\n'), other);
+    desk.answer(await desk.approval(other), { value: 'deny', reason: 'no' });
+    await desk.told(other);
+  });
+
+  test('of always holds in other sessions of the workspace, after a restart, and for the one file', async () => {
+    await using desk = createDesk();
+    await desk.call('write', write('b.txt'));
+    desk.answer(await desk.approval(), 'allow_always');
+    await desk.told();
+    await using next = desk.berth.crash(desk.setup);
+    const session = next.session({ cwd: desk.path('.') });
+    for (const [path, asked] of [
+      ['b.txt', false],
+      ['c.txt', true],
+    ] as const) {
+      next.prompt(session);
+      (await next.model.next()).call('read', { path }, 'r').call('write', write(path, 'again\n'), 'w').end();
+      if (asked) expect(next.answer(await next.asked(session), { result: { value: 'deny', reason: 'no' } }).ok).toBe(true);
+      (await next.model.next()).say('ok').end();
+      await next.idle(session);
+    }
+    expect(readFileSync(desk.path('b.txt'), 'utf8')).toBe('again\n');
+    expect(existsSync(desk.path('c.txt'))).toBe(false);
+    expect(existsSync(desk.path('.berth'))).toBe(false);
+  });
+
+  test('of a file that runs code later can be given once only', async () => {
+    await using desk = createDesk({ rules: [{ tool: '*', action: 'allow' }] });
+    desk.berth.change(desk.session, { approval_mode: 'full' });
+    await desk.call('write', write('.envrc'));
+    const request = await desk.approval();
+    const options = request.params.options as { value: string }[];
+    expect(options.map(({ value }) => value)).toEqual(['allow_once', 'deny']);
+    expect(desk.berth.answer(request.request_id, { result: 'allow_always' }).ok).toBe(false);
+    desk.answer(request, 'allow_once');
+    await desk.told();
+    expect(existsSync(desk.path('.envrc'))).toBe(true);
+  });
+
+  test('makes everything in the text visible', async () => {
+    await using desk = createDesk();
+    await desk.call('write', write('b\u202etxt.exe', 'x\u001b[2J\u200by\n'));
+    const request = await desk.approval();
+    expect(JSON.stringify([request.params.diff, request.params.title, request.params.rule])).not.toMatch(
+      /[\u001b\u202e\u200b]|\\u001b|\\u202e/,
+    );
+    expect(request.params.diff).toContain(String.raw`x\x1b[2J\u{200b}y`);
+  });
+
+  test('holds for what was shown: a file that changed meanwhile is asked about again', async () => {
+    await using desk = createDesk();
+    await desk.call('read', { path: 'a.txt' });
+    await desk.told();
+    await desk.call('edit', { path: 'a.txt', edits: [{ old_text: 'one', new_text: 'two' }] });
+    const request = await desk.approval();
+    writeFileSync(desk.path('a.txt'), 'one and more\n');
+    desk.answer(request, 'allow_once');
+    expect(await desk.told()).toMatch(/changed/i);
+    expect(readFileSync(desk.path('a.txt'), 'utf8')).toBe('one and more\n');
+  });
+
+  test('does not outlive a rule that denies it', async () => {
+    const rules: Rule[] = [];
+    await using desk = createDesk({ rules });
+    await desk.call('write', write('b.txt'));
+    const request = await desk.approval();
+    rules.push({ tool: 'write', path: 'b.txt', action: 'deny' });
+    desk.answer(request, 'allow_once');
+    expect(await desk.told()).toMatch(/^Not allowed: /);
+    expect(existsSync(desk.path('b.txt'))).toBe(false);
+  });
+
+  test('that nobody answers in time is a denial that the model is told', async () => {
+    await using desk = createDesk({ timeoutMs: 10 });
+    await desk.call('write', write('b.txt'));
+    await desk.approval();
+    desk.berth.clock.nowMs += 10;
+    expect(await desk.told()).toContain('nobody answered in time');
+    expect(existsSync(desk.path('b.txt'))).toBe(false);
+  });
+
+  test('waits across a restart under the same request, and what was answered before is not asked twice', async () => {
+    await using desk = createDesk();
+    await desk.call('write', write('b.txt'));
+    const request = await desk.approval();
+    await using next = desk.berth.crash(desk.setup);
+    next.engine.recover();
+    expect(next.store.requests.open(desk.session).map(({ request_id }) => request_id)).toEqual([request.request_id]);
+    expect(next.answer(request.request_id, { result: 'allow_once' }).ok).toBe(true);
+    (await next.model.next()).say('ok').end();
+    await next.idle(desk.session);
+    expect(readFileSync(desk.path('b.txt'), 'utf8')).toBe('new\n');
+    expect(next.events(desk.session).filter(({ type }) => type === 'ui_request')).toHaveLength(1);
+  });
+
+  test('with nobody attached is denied where the session says so, never allowed', async () => {
+    await using desk = createDesk({ attended: () => false });
+    desk.berth.change(desk.session, { when_detached: 'deny' });
+    await desk.call('write', write('b.txt'));
+    expect(await desk.told()).toContain('nobody was there');
+    expect(existsSync(desk.path('b.txt'))).toBe(false);
+    expect(decisions(desk.berth)[0]).toMatch(/^deny write by policy/);
+  });
+
+  test('is resolved by an abort, and an answer after that does nothing', async () => {
+    await using desk = createDesk();
+    await desk.call('write', write('b.txt'));
+    const request = await desk.approval();
+    desk.berth.abort(desk.session);
+    await desk.berth.idle(desk.session);
+    expect(desk.berth.answer(request.request_id, { result: 'allow_once' })).toMatchObject({ ok: false });
+    expect(existsSync(desk.path('b.txt'))).toBe(false);
+  });
+});
+
+describe('the record', () => {
+  test('has every decision: by a rule, by a mode, by a person', async () => {
+    await using desk = createDesk({ rules: [{ tool: 'write', path: 'no.txt', action: 'deny' }] });
+    await desk.call('read', { path: 'a.txt' });
+    await desk.told();
+    await desk.call('write', write('no.txt'));
+    expect(await desk.told()).toBe('Not allowed: config.json: deny write "no.txt"');
+    await desk.call('write', write('b.txt'));
+    desk.answer(await desk.approval(), 'allow_once');
+    await desk.told();
+    await desk.call('write', write('c.txt'));
+    desk.answer(await desk.approval(), 'deny');
+    await desk.berth.idle(desk.session);
+    expect(decisions(desk.berth)).toEqual([
+      'deny write by test: no reason was given',
+      'allow write by test: allowed once',
+      'deny write by policy: config.json: deny write "no.txt"',
+      'allow read by policy: it is in the workspace',
+    ]);
+  });
+});
+
+describe("a workspace's own config", () => {
+  const config = (rules: Rule[], digest = 'd1'): WorkspaceConfig => ({ path: '/w/.berth/config.json', digest, rules, problem: undefined });
+  const open: Rule[] = [{ tool: 'write', action: 'allow' }];
+
+  test('grants nothing until it is trusted, and then what it says', async () => {
+    await using desk = createDesk({ config: config(open) });
+    await desk.call('write', write('b.txt'));
+    const asked = await desk.approval();
+    expect(asked).toMatchObject({ method: 'confirm', params: { kind: 'trust', digest: 'd1' } });
+    expect(existsSync(desk.path('b.txt'))).toBe(false);
+    desk.answer(asked, true);
+    await desk.told();
+    expect(existsSync(desk.path('b.txt'))).toBe(true);
+    await desk.call('write', write('c.txt'));
+    await desk.told();
+    expect(existsSync(desk.path('c.txt'))).toBe(true);
+  });
+
+  test('that is not trusted is asked about once, and inert', async () => {
+    await using desk = createDesk({ config: config(open) });
+    for (const name of ['b.txt', 'c.txt']) {
+      await desk.call('write', write(name));
+      let asked = await desk.approval();
+      if (asked.params.kind === 'trust') {
+        expect(name).toBe('b.txt');
+        desk.answer(asked, false);
+        asked = await desk.berth.until(desk.session, () =>
+          desk.berth.store.requests.open(desk.session).find(({ params }) => params.kind === 'approval'),
+        );
+      }
+      desk.answer(asked, { value: 'deny', reason: 'no' });
+      await desk.told();
+    }
+  });
+
+  test('is asked about again when it has changed', async () => {
+    const own = config(open);
+    await using desk = createDesk({ config: own });
+    await desk.call('write', write('b.txt'));
+    desk.answer(await desk.approval(), true);
+    await desk.told();
+    own.digest = 'd2';
+    await desk.call('write', write('c.txt'));
+    expect(await desk.approval()).toMatchObject({ params: { kind: 'trust', digest: 'd2' } });
+    desk.berth.abort(desk.session);
+    await desk.berth.idle(desk.session);
+  });
+
+  test('with nobody there to ask is inert', async () => {
+    await using desk = createDesk({ config: config(open), attended: () => false });
+    await desk.call('write', write('b.txt'));
+    expect((await desk.approval()).params.kind).toBe('approval');
+    desk.berth.abort(desk.session);
+    await desk.berth.idle(desk.session);
+  });
+});
