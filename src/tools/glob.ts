@@ -1,0 +1,85 @@
+import { lstat } from 'node:fs/promises';
+import { posix } from 'node:path';
+import * as z from 'zod';
+import { limits } from '../protocol/limits.js';
+import { absolutePath, counted, faultOf, pathParameter, shownPath, visible } from './file-paths.js';
+import { compileGlob } from './glob-patterns.js';
+import { openDirectory } from './pinned-files.js';
+import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
+import { createWalk, type Walk } from './walk.js';
+
+const patternCharsMax = 1_000;
+const looksAtOnceMax = 32;
+
+const parameters = z.object({
+  pattern: z.string().min(1).max(patternCharsMax).describe('such as src/**/*.{ts,tsx}; * stays in one directory'),
+  path: pathParameter.optional().describe('directory; the working directory without it'),
+});
+
+interface Match {
+  path: string;
+  mtimeMs: number;
+}
+
+/** Finds files by their paths, the newest first. What git ignores is left out. */
+export function createGlobTool(): Tool<z.infer<typeof parameters>> {
+  return {
+    name: 'glob',
+    description: 'Finds files by a pattern of their paths, newest first. Leaves out what .gitignore names.',
+    parameters,
+    readOnly: true,
+    resumable: true,
+    title: ({ pattern, path }) => `Find ${visible(pattern)}${path === undefined ? '' : ` in ${visible(path)}`}`,
+    prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
+    async run({ pattern: named, path = '.' }, context) {
+      const base = absolutePath(path, context.cwd);
+      const pattern = below(named, base);
+      if (pattern === undefined) return toolText(`The pattern is not below ${shownPath(base, context.cwd)}. Name another path.`, true);
+      const glob = compileGlob(pattern);
+      if (typeof glob === 'string') return toolText(`The pattern ${glob}.`, true);
+      const directory = await openDirectory(base, context.reach.refuses);
+      if (typeof directory === 'string') return toolText(`${shownPath(base, context.cwd)} ${directory}.`, true);
+      await directory.pin.close();
+      const root = directory.realPath;
+      const { reach, signal } = context;
+      const walk = createWalk({ root, workspace: reach.workspace, refuses: reach.refuses, signal, enter: glob.mayHold });
+      const matches: Match[] = [];
+      for await (const files of walk.files()) {
+        await look(files.filter(glob.matches), root, matches);
+        if (matches.length >= limits.globMatchesMax) break;
+      }
+      return signal.aborted ? toolText('Stopped.', true) : describe(matches, walk, base, root, context);
+    },
+  };
+}
+
+/** An absolute pattern as one below the directory; undefined when it is somewhere else. */
+function below(pattern: string, base: string): string | undefined {
+  if (!pattern.startsWith('/')) return pattern;
+  const start = base === '/' ? '/' : `${base}/`;
+  return pattern.startsWith(start) ? pattern.slice(start.length) : undefined;
+}
+
+async function look(files: readonly string[], root: string, matches: Match[]): Promise<void> {
+  for (let i = 0; i < files.length && matches.length < limits.globMatchesMax; i += looksAtOnceMax) {
+    const some = files.slice(i, i + looksAtOnceMax);
+    const stats = await Promise.all(some.map((path) => lstat(posix.join(root, path)).catch((error: unknown) => void faultOf(error))));
+    for (const [k, path] of some.entries()) matches.push({ path, mtimeMs: stats[k]?.mtimeMs ?? 0 });
+  }
+}
+
+function describe(matches: Match[], walk: Walk, base: string, root: string, { cwd, reach }: ToolContext): ToolResult {
+  const readable = matches.filter(({ path }) => reach.refuses('read', posix.join(root, path)) === undefined);
+  const refused = walk.refused + matches.length - readable.length;
+  readable.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
+  const shown = readable.slice(0, limits.globResultsMax);
+  const isEarly = walk.stopped !== undefined || matches.length >= limits.globMatchesMax;
+  const notes: string[] = [];
+  if (shown.length < readable.length) notes.push(`The newest ${shown.length} of ${counted(readable.length, 'file')}.`);
+  if (isEarly) notes.push(`Stopped early, after ${counted(walk.entries, 'entry', 'entries')}: narrow the pattern or the path.`);
+  if (refused > 0) notes.push(`${counted(refused, 'place')} that may not be read left out.`);
+  const lines = shown.map(({ path }) => shownPath(posix.join(base, path), cwd));
+  if (lines.length === 0) lines.push('No files match.');
+  const text = notes.length === 0 ? lines.join('\n') : `${lines.join('\n')}\n\n[${notes.join(' ')}]`;
+  return toolText(text, false, { counts: { files: readable.length } });
+}

@@ -1,0 +1,133 @@
+import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { once } from 'node:events';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { limits } from '../protocol/limits.js';
+import { faultOf } from './file-paths.js';
+import { through } from './pinned-files.js';
+import type { Finding, Search } from './text-search.js';
+
+/** Only where the system keeps its programs: never from a workspace, never by PATH. */
+const trusted = ['/usr/bin/rg', '/usr/local/bin/rg', '/bin/rg'];
+const recordBytesMax = 64 * 1024;
+const problemCharsMax = 2_000;
+const lineEnd = 0x0a;
+
+type Ripgrep = ChildProcessByStdio<null, Readable, Readable>;
+
+/** The path of a ripgrep that can be trusted; undefined when there is none. */
+export async function findRipgrep(): Promise<string | undefined> {
+  for (const path of trusted) if (await isProgram(path)) return path;
+  try {
+    const { rgPath } = await import('@vscode/ripgrep');
+    return (await isProgram(rgPath)) ? rgPath : undefined;
+  } catch (error) {
+    // It is an optional package, and it throws on machines that it has no program for.
+    if (error instanceof Error) return undefined;
+    throw error;
+  }
+}
+
+async function isProgram(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.X_OK);
+    return true;
+  } catch (error) {
+    faultOf(error);
+    return false;
+  }
+}
+
+/** Searches with ripgrep. It is killed when whoever listens has heard enough. */
+export async function* searchWithRipgrep(program: string, search: Search): AsyncGenerator<Finding> {
+  const { place, signal } = search;
+  const child = spawn(program, argumentsOf(search), {
+    // The directory that was judged, even when its name means another one by now.
+    cwd: 'pin' in place ? through(place.pin) : '/',
+    env: {},
+    stdio: ['file' in place ? place.file.fd : 'ignore', 'pipe', 'pipe'],
+  }) as Ripgrep;
+  const ended = once(child, 'close').then(
+    ([code]) => code as number | null,
+    (error: unknown) => error as Error,
+  );
+  const kill = (): void => void child.kill('SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  if (signal.aborted) kill();
+  const stderr = collect(child.stderr);
+  let isDone = false;
+  try {
+    const mode = search.mode;
+    for await (const record of recordsOf(child.stdout, mode === 'files' ? 0 : lineEnd)) yield toFinding(record, mode);
+    isDone = true;
+    const code = await ended;
+    if (code instanceof Error) yield { kind: 'problem', text: `rg did not start: ${code.message}` };
+    const said = (await stderr).trim();
+    if (code === 2 && said !== '') yield { kind: 'problem', text: said };
+  } finally {
+    signal.removeEventListener('abort', kill);
+    if (!isDone) kill();
+    await ended;
+  }
+}
+
+function argumentsOf({ pattern, literal, ignoreCase, mode, contextLines, glob, place }: Search): string[] {
+  const output =
+    mode === 'files' ? ['--files-with-matches'] : mode === 'count' ? ['--count'] : ['--line-number', '--context', `${contextLines}`];
+  return [
+    ...['--no-config', '--no-messages', '--color=never', '--no-heading', '--with-filename', '--null', '--threads=2'],
+    ...['--hidden', '--no-require-git', '--no-ignore-dot', '--no-ignore-global'],
+    ...[`--max-columns=${limits.grepLineBytesMax}`, '--max-columns-preview', `--max-filesize=${limits.grepFileBytesMax}`],
+    ...('root' in place && place.root === '/' ? ['--one-file-system'] : []),
+    ...(literal ? ['--fixed-strings'] : []),
+    ...(ignoreCase ? ['--ignore-case'] : ['--case-sensitive']),
+    ...(glob === undefined ? [] : [`--glob=${glob}`]),
+    '--glob=!.git',
+    ...output,
+    ...['-e', pattern, '--', 'file' in place ? '-' : '.'],
+  ];
+}
+
+/** Its output, record by record. One that is too long is dropped as it comes. */
+async function* recordsOf(stream: Readable, end: number): AsyncGenerator<Buffer> {
+  let held = Buffer.alloc(0);
+  let isDropping = false;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    let start = 0;
+    for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, start)) {
+      if (!isDropping) yield Buffer.concat([held, chunk.subarray(start, at)]);
+      held = Buffer.alloc(0);
+      isDropping = false;
+      start = at + 1;
+    }
+    const rest = chunk.subarray(start);
+    isDropping ||= held.length + rest.length > recordBytesMax;
+    held = isDropping ? Buffer.alloc(0) : Buffer.concat([held, rest]);
+  }
+}
+
+function toFinding(record: Buffer, mode: Search['mode']): Finding {
+  if (mode === 'files') return { kind: 'file', path: toPath(record.toString('utf8')) };
+  const split = record.indexOf(0);
+  if (split === -1) {
+    const said = record.toString('utf8');
+    const binary = /^(?:Binary file )?(.*?)(?:: binary file)? matches \(found/.exec(said);
+    return binary ? { kind: 'binary', path: toPath(binary[1] ?? '') } : { kind: 'gap', path: '' };
+  }
+  const path = toPath(record.toString('utf8', 0, split));
+  const rest = record.toString('utf8', split + 1);
+  if (mode === 'count') return { kind: 'count', path, count: Number(rest) };
+  const [, line = '0', mark, text = ''] = /^(\d+)([:-])([^]*)$/.exec(rest) ?? [];
+  return { kind: mark === '-' ? 'context' : 'match', path, line: Number(line), text: text.replace(/\r$/, '') };
+}
+
+function toPath(path: string): string {
+  return path === '<stdin>' ? '' : path.replace(/^\.\//, '');
+}
+
+async function collect(stream: Readable): Promise<string> {
+  let text = '';
+  for await (const chunk of stream as AsyncIterable<Buffer>) if (text.length < problemCharsMax) text += chunk.toString('utf8');
+  return text.slice(0, problemCharsMax);
+}
