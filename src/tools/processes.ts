@@ -157,7 +157,7 @@ export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps
 
     async function finish(): Promise<Exit> {
       const { problem, ...exit } = await ended;
-      // Bubblewrap that was killed itself takes the namespace with it, but not at once.
+      // Bubblewrap that was killed itself takes the namespace with it, but not at once, and not at all when it had only just begun.
       if (!namespaced || exit.signal !== null) await endFamily(family, 0);
       pipe.drain();
       await pipe.ended;
@@ -185,7 +185,7 @@ export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps
       ledger.note({ pid, startTime, bootId, marker, sessionId, runId, toolCallId });
     } catch (error) {
       child.kill('SIGKILL');
-      if (!namespaced) await endFamily(family, 0);
+      await endFamily(family, 0);
       pipe.stop();
       throw error;
     }
