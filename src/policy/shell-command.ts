@@ -2,7 +2,7 @@ import { parse, type ParsedScript } from 'unbash';
 import { limits } from '../protocol/limits.js';
 import { withoutQuietFlags } from './shell-git.js';
 import { inspect, programOf } from './shell-inspect.js';
-import type { Inner, Look } from './shell-look.js';
+import type { Doubt, Inner, Look } from './shell-look.js';
 import { ownPlace, targetOf, type Place } from './shell-place.js';
 import { readsOf } from './shell-reads.js';
 import { Unclear, unreadable } from './shell-text.js';
@@ -20,6 +20,8 @@ export interface CommandPart {
   doubts: string[];
   /** For each doubt, how many leading words a rule must have to say it literally; null when no rule can. */
   spoken: (number | null)[];
+  /** Every doubt is only that a shorter rule would not name it, so that a rule for exactly these words may be kept. */
+  memorable: boolean;
   /** Paths that it certainly would write, not resolved; null for one that is computed. */
   writes: (string | null)[];
   /** Whatever may name a file that is read. Liberal. */
@@ -43,6 +45,12 @@ export function parseCommand(command: string, directory?: string): ParsedCommand
     if (error instanceof Unclear) return { unclear: error.message };
     return { unclear: `it is not understood (${error instanceof Error ? error.message : String(error)})` };
   }
+}
+
+/** A wrapper may be read in two ways that find the same. */
+function once(parts: readonly CommandPart[]): CommandPart[] {
+  const seen = new Map(parts.map((part) => [JSON.stringify(part), part]));
+  return [...seen.values()];
 }
 
 interface Reading {
@@ -71,13 +79,13 @@ function readSimple(simple: Simple, depth: number, reading: Reading): CommandPar
   const part = toPart(simple, look, place);
   if (offset > 0) part.wrappers = simple.words.slice(0, offset).map(({ value }) => value ?? '');
   const inner = look.inner.flatMap((one) => readInner(one, simple, depth, reading));
-  return [part, ...inner];
+  return [part, ...once(inner)];
 }
 
 function toPart(simple: Simple, look: Look, place: Place): CommandPart {
   const { words } = look;
-  const doubts = [...simple.doubts.map((why) => ({ why, upTo: null })), ...look.doubts];
-  if (!place.sure && words.length > 0 && targetOf(words.map(({ value }) => value)) === undefined)
+  const doubts: Doubt[] = [...simple.doubts.map((why) => ({ why, upTo: null })), ...look.doubts];
+  if (!place.sure && words.length > 0 && targetOf(words.map(({ value }) => value)) === undefined && !isPlaceless(words))
     doubts.push({ why: 'the directory is not known', upTo: null });
   if (place.dir !== undefined && /^[^/~].*\//.test(words[0]?.value ?? ''))
     doubts.push({ why: 'its path depends on the directory', upTo: null });
@@ -87,6 +95,7 @@ function toPart(simple: Simple, look: Look, place: Place): CommandPart {
     text: simple.text,
     doubts: doubts.map(({ why }) => why),
     spoken: doubts.map(({ upTo }) => upTo),
+    memorable: doubts.every(({ mild }) => mild === true) && place.dir === undefined,
     writes: [...simple.writes, ...look.writes],
     reads: [...new Set([...simple.reads, ...look.reads, ...readsOf(words)])],
     ...(place.dir === undefined ? {} : { cwd: place.dir }),
@@ -98,7 +107,8 @@ function toPart(simple: Simple, look: Look, place: Place): CommandPart {
 function readInner(inner: Inner, simple: Simple, depth: number, reading: Reading): CommandPart[] {
   if ('words' in inner) {
     if (inner.words.length === 0) return [];
-    return readSimple({ ...simple, words: inner.words, doubts: [], writes: [], reads: [], stdin: undefined }, depth + 1, reading);
+    const text = inner.words.map(({ value, guess }) => value ?? (guess === '' ? '…' : guess)).join(' ');
+    return readSimple({ ...simple, text, words: inner.words, doubts: [], writes: [], reads: [], stdin: undefined }, depth + 1, reading);
   }
   if (!inner.isGuess) return readScript(inner.script, simple.place, depth + 1, reading);
   try {
@@ -108,6 +118,13 @@ function readInner(inner: Inner, simple: Simple, depth: number, reading: Reading
     if (error instanceof Unclear && reading.count <= limits.shellPartsMax) return [];
     throw error;
   }
+}
+
+/** The same in every directory. */
+function isPlaceless(words: readonly ShellWord[]): boolean {
+  return (
+    /^(exit|return|break|continue|true|false|:|echo|printf)$/.test(words[0]?.value ?? '') && words.every(({ kind }) => kind !== 'glob')
+  );
 }
 
 /** `[ x ]` is `test x`. */
@@ -151,7 +168,7 @@ function withoutDirectory([name, ...rest]: readonly (string | null)[]): (string 
 /** The rule's words of exactly this part, or undefined when it must not be remembered. */
 export function exactWords(part: CommandPart): string[] | undefined {
   const words = part.words.filter((word) => word !== null);
-  if (words.length === 0 || words.length < part.words.length || part.spoken.includes(null) || part.cwd !== undefined) return undefined;
+  if (words.length === 0 || words.length < part.words.length || !part.memorable) return undefined;
   return words;
 }
 
@@ -165,8 +182,8 @@ export function ruleWords(text: string): string[] | undefined {
   if (command.prefix.length > 0 || command.redirects.length > 0 || command.end !== text.trimEnd().length) return undefined;
   try {
     const words = [command.name, ...command.args].flatMap((word) => (word.type === 'Word' ? readWord(word) : []));
-    const values = words.map(({ kind, value }) => (kind === 'plain' ? value : null)).filter((value) => value !== null);
-    if (values.length < command.args.length + 1 || programOf(words) === '') return undefined;
+    const values = words.map(({ value }) => value).filter((value) => value !== null);
+    if (values.length < words.length || words.length < command.args.length + 1 || programOf(words) === '') return undefined;
     if (values[0] === '[') return ['test', ...values.slice(1, values.at(-1) === ']' ? -1 : undefined)];
     return withoutQuietFlags(values);
   } catch (error) {

@@ -14,10 +14,12 @@ export interface Flags {
   longs: readonly Flag[];
   /** A flag that is not listed is doubted. */
   strict: boolean;
+  /** Long names have one dash, and there are no bundles. */
+  oneDash: boolean;
 }
 
 /** Reads a list such as `-o=w --output=w -k= -z!`. Flags that are not listed take no value and do no harm, unless it is strict. */
-export function flags(list: string, strict = false): Flags {
+export function flags(list: string, strict = false, oneDash = false): Flags {
   const all = list
     .split(/\s+/)
     .filter((word) => word !== '')
@@ -25,7 +27,12 @@ export function flags(list: string, strict = false): Flags {
       const [, name = '', takes = '', effect = ''] = /^(--?[^=?!]*?)([=?]?)([!wr]?)$/.exec(word) ?? [];
       return { name, takes: takes as Flag['takes'], effect: effect as Effect };
     });
-  return { known: new Map(all.map((flag) => [flag.name, flag])), longs: all.filter(({ name }) => name.startsWith('--')), strict };
+  return {
+    known: new Map(all.map((flag) => [flag.name, flag])),
+    longs: all.filter(({ name }) => name.startsWith(oneDash ? '-' : '--')),
+    strict,
+    oneDash,
+  };
 }
 
 export interface Operand {
@@ -60,7 +67,8 @@ export function scanFlags(look: Look, table: Flags, from = 1): Scan {
     const name = equals < 0 ? text : text.slice(0, equals);
     const exact = table.known.get(name);
     if (!exact) {
-      const meant = table.longs.find((flag) => (flag.effect === '!' || flag.effect === 'w') && flag.name.startsWith(name));
+      const meant =
+        !table.oneDash && table.longs.find((flag) => (flag.effect === '!' || flag.effect === 'w') && flag.name.startsWith(name));
       if (meant) look.doubts.push({ why: `${name} may mean ${meant.name}`, upTo: index + 1 });
       else if (table.strict) look.doubts.push({ why: `${name} is not a flag that is known`, upTo: index + 1 });
       return;
@@ -103,7 +111,7 @@ export function scanFlags(look: Look, table: Flags, from = 1): Scan {
       break;
     }
     if (text === null || text === '-' || !text.startsWith('-')) scan.operands.push({ word, index: at });
-    else if (text.startsWith('--')) long(text, at);
+    else if (text.startsWith('--') || table.oneDash) long(text, at);
     else bundle(text, at);
   }
   return scan;

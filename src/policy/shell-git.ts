@@ -1,5 +1,5 @@
 import { flags, scanFlags, type Flags } from './shell-flags.js';
-import { doubtAll, hasValue, type Look } from './shell-look.js';
+import { doubtAll, hasValue, mustName, type Look } from './shell-look.js';
 import type { Place } from './shell-place.js';
 import type { ShellWord } from './shell-words.js';
 
@@ -131,11 +131,11 @@ function lookAtSubcommand(look: Look, sub: string, at: number): void {
     return;
   }
   if (looksOnly(sub, rest)) return;
-  look.doubts.push({ why: `git ${sub} may change something`, upTo: at + 1 });
+  mustName(look, `git ${sub} may change something`, at + 1);
   if (sub === 'bisect' && hasValue(rest[0], ['run', 'visualize', 'view'])) doubtAll(look, 'it runs a command');
   if (sub === 'submodule' && !hasValue(rest[0], ['update', 'init', 'add', 'sync', 'deinit'])) doubtAll(look, 'it may run a command');
   if (sub === 'remote' || sub === 'reflog' || sub === 'worktree' || sub === 'notes' || sub === 'symbolic-ref') {
-    look.doubts.push({ why: `git ${sub} may change something`, upTo: Math.min(at + 2, look.words.length) });
+    mustName(look, `git ${sub} may change something`, Math.min(at + 2, look.words.length));
   }
   const { operands } = scanFlags(
     look,

@@ -5,6 +5,8 @@ import type { ShellWord } from './shell-words.js';
 export interface Doubt {
   why: string;
   upTo: number | null;
+  /** All that is wrong is that a shorter rule did not name it. */
+  mild?: boolean;
 }
 
 /** Something that a command runs: words, or a text for a shell. */
@@ -28,6 +30,11 @@ export function lookAt(words: ShellWord[], stdin: string | null | undefined): Lo
   return { words, doubts: [], writes: [], reads: [], inner: [], readings: [], anywhere: false, stdin };
 }
 
+/** A rule has to name this much of it. */
+export function mustName(look: Look, why: string, upTo: number): void {
+  look.doubts.push({ why, upTo, mild: true });
+}
+
 /** No rule but one with all of these words covers it. */
 export function doubtAll(look: Look, why: string): void {
   look.doubts.push({ why, upTo: look.words.length });
@@ -45,7 +52,7 @@ export function addWrite(look: Look, word: ShellWord | undefined): void {
 
 /** Takes over what was found about words that stand at an offset inside of these. */
 export function addShifted(look: Look, inside: Look, offset: number): void {
-  for (const { why, upTo } of inside.doubts) look.doubts.push({ why, upTo: upTo === null ? null : upTo + offset });
+  for (const doubt of inside.doubts) look.doubts.push({ ...doubt, upTo: doubt.upTo === null ? null : doubt.upTo + offset });
   look.writes.push(...inside.writes);
   look.reads.push(...inside.reads);
   look.inner.push(...inside.inner);

@@ -1,5 +1,5 @@
 import { flags, scanFlags, type Flags } from './shell-flags.js';
-import { addShifted, doubtAll, hasValue, lookAt, type Look } from './shell-look.js';
+import { addShifted, doubtAll, hasValue, lookAt, mustName, type Look } from './shell-look.js';
 import type { ShellWord } from './shell-words.js';
 
 export type Inspect = (words: ShellWord[]) => Look;
@@ -10,7 +10,7 @@ const elsewhere = /^[~/]|(^|[/=:])\.\.(\/|$)|=[~/]/;
 function runsNamed(look: Look, at: number, inspect: Inspect): void {
   const inside = look.words.slice(at);
   if (inside.length === 0 || inside[0]?.value === null) return doubtAll(look, 'it runs another program');
-  look.doubts.push({ why: 'it runs another program', upTo: at + 1 });
+  mustName(look, 'it runs another program', at + 1);
   addShifted(look, inspect(inside), at);
 }
 
@@ -68,7 +68,7 @@ function lookAtPackager(name: string, look: Look, inspect: Inspect): void {
     return;
   }
   if (hasValue(sub, packager.looks.split(' '))) return;
-  look.doubts.push({ why: `${name} ${sub.value ?? ''} runs or changes something`, upTo: at + 1 });
+  mustName(look, `${name} ${sub.value ?? ''} runs or changes something`, at + 1);
   if (hasValue(sub, ['config', 'c', 'set', 'explore', 'edit', 'link', 'pkg'])) doubtAll(look, 'it changes settings or opens a program');
   if (packager.free === 'later') {
     // Between `run` and the script they are flags of the packager; after it, of the script.
@@ -113,7 +113,7 @@ function lookAtNamer(name: string, look: Look, inspect: Inspect): void {
   let at = 1;
   if (subs) {
     if (!hasValue(look.words[1], subs)) {
-      if (!hasValue(look.words[1], ['--version', '--help'])) look.doubts.push({ why: `${name} changes something`, upTo: 2 });
+      if (!hasValue(look.words[1], ['--version', '--help'])) mustName(look, `${name} changes something`, 2);
       return;
     }
     at = 2;
@@ -139,9 +139,12 @@ const builders: Record<string, { flags: Flags; looks: string }> = {
     looks: 'tree metadata version --version -V pkgid search locate-project',
   },
   go: {
-    flags:
-      flags(`-exec=! --exec=! -toolexec=! --toolexec=! -vettool=! --vettool=! -o=w --o=w -C=! --C=! -overlay=! --overlay=! -modfile=! --modfile=!
-      -coverprofile=w -cpuprofile=w -memprofile=w -trace=w -blockprofile=w -mutexprofile=w -outputdir=w -run= -count= -timeout= -w`),
+    flags: flags(
+      `-exec=! --exec=! -toolexec=! --toolexec=! -vettool=! --vettool=! -o=w --o=w -C=! --C=! -overlay=! --overlay=! -modfile=! --modfile=!
+      -coverprofile=w -cpuprofile=w -memprofile=w -trace=w -blockprofile=w -mutexprofile=w -outputdir=w -run= -count= -timeout= -w -c! --c!`,
+      false,
+      true,
+    ),
     looks: 'version list doc',
   },
   docker: {
@@ -176,7 +179,7 @@ function lookAtBuilder(name: string, look: Look): void {
   const [sub] = operands;
   // A single dash before a long name is a flag of go only; every other subcommand is the first operand.
   if (!sub || hasValue(look.words[1], builder.looks.split(' '))) return;
-  look.doubts.push({ why: `${name} ${sub.word.value ?? ''} runs or changes something`, upTo: sub.index + 1 });
+  mustName(look, `${name} ${sub.word.value ?? ''} runs or changes something`, sub.index + 1);
   if (name === 'docker' && hasValue(sub.word, ['run', 'exec', 'compose', 'build', 'buildx', 'create'])) {
     doubtAll(look, 'it runs another command');
     look.anywhere = true;

@@ -48,9 +48,6 @@ const readers: Record<string, Flags> = {
     --progress-bar`,
     true,
   ),
-  go: flags(
-    '-exec=! --exec=! -toolexec=! --toolexec=! -vettool=! --vettool=! -o=w --o=w -C=! --C=! -overlay=! --overlay=! -modfile=! --modfile=!',
-  ),
   pytest: flags(`-p=! -c=! --config-file=! -o=! --override-ini=! --rootdir=! --confcutdir=! --basetemp=! --junitxml=w --junit-xml=w
     --log-file=w --debug?! --pdbcls=! --cov-config=! --cov-report=! --html=w --pastebin=! --pyargs! --cache-clear! -k= -m= -n= -W= -r=
     --cov= --tb= --maxfail= --durations= --lf --ff --co --collect-only --last-failed --failed-first --color= --timeout= --cov`),

@@ -1,4 +1,4 @@
-import { addWrite, doubtAll, doubtAlways, type Look } from './shell-look.js';
+import { addWrite, doubtAll, doubtAlways, mustName, type Look } from './shell-look.js';
 import { unknownWord } from './shell-words.js';
 
 const shells = new Set('bash sh zsh dash ksh mksh ash rbash fish csh tcsh'.split(' '));
@@ -31,8 +31,8 @@ export function lookAtShell(name: string, look: Look): boolean {
   if (isText) {
     if (script.value === null) doubtAlways(look, 'the command that it runs is computed');
     else look.inner.push({ script: script.value });
-    doubtAll(look, 'it runs another command');
-  } else look.doubts.push({ why: 'it runs a script', upTo: at + 1 });
+    mustName(look, 'it runs another command', words.length);
+  } else mustName(look, 'it runs a script', at + 1);
   return true;
 }
 
@@ -159,19 +159,19 @@ export function lookAtInterpreter(name: string, look: Look, inspectModule: (at: 
     }
     if (words.length === 2 && /^(--version|-V|-v|--help|-h)$/.test(value)) return true;
     if (family === 'python' && value === '-m') {
-      look.doubts.push({ why: 'it runs a module', upTo: at + 2 });
+      mustName(look, 'it runs a module', at + 2);
       inspectModule(at + 1);
       return true;
     }
     if (family === 'node' && value === '--test') {
-      look.doubts.push({ why: 'it runs tests', upTo: at + 1 });
+      mustName(look, 'it runs tests', at + 1);
       if (words.slice(at + 1).some((word) => word.guess.startsWith('-') || /^[~/]|(^|\/)\.\.(\/|$)/.test(word.guess)))
         doubtAll(look, 'it runs what is somewhere else');
       return true;
     }
     if (value === '-' || !value.startsWith('-')) {
       if (value === '-') doubtAlways(look, 'it runs what it reads');
-      else look.doubts.push({ why: 'it runs a program', upTo: at + 1 });
+      else mustName(look, 'it runs a program', at + 1);
       return true;
     }
     if (known?.free.test(value)) continue;
