@@ -12,6 +12,7 @@ import { describeAnswer, describeQuestion, hintOf, type Shown } from './question
 import { createSpoken } from './spoken.js';
 import type { Style } from './style.js';
 import { showToolEnd } from './tool-lines.js';
+import { createToolOutputs } from './tool-outputs.js';
 
 const recentMessagesMax = 8;
 const resultLinesMax = 20;
@@ -37,8 +38,6 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     page.flow(`${messageId} ${kind}`, piece, kind === 'thinking' ? { paint: style.dim } : {}),
   );
   const shown = new Set<string>();
-  /** How much of a tool's output was shown. */
-  const outputs = new Map<string, number>();
   const asked = new Set<string>();
   /** What was shown of lines that stay, by key. */
   const widgets = new Map<string, string>();
@@ -46,6 +45,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
 
   const note = (text: string): void => page.line(style.dim(text));
   const alarm = (text: string): void => page.line(style.red(text));
+  const outputs = createToolOutputs(page, note);
   const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
 
   const trouble = ({ message, cause }: { message: string; cause?: string | undefined }): string =>
@@ -74,30 +74,16 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     }
     for (const message of view.open) spoken.catchUp(message);
     for (const { id, title, offset, output } of view.tools) {
-      if (!outputs.has(id)) note(`[tool] ${quote(title)}`);
-      showPiece(id, offset, output);
+      if (!outputs.isOpen(id)) note(`[tool] ${quote(title)}`);
+      outputs.hear(id, offset, output);
     }
-    for (const key of new Set([...widgets.keys(), ...Object.keys(view.widgets)])) showWidget(key, view.widgets[key] ?? []);
+    showWidgets(view);
     for (const request of view.state.requests) ask(request);
   }
 
   function showQueue({ state }: SessionView): void {
     for (const { kind, text } of state.inputs) note(`[queue] ${toKind(kind)} waits: ${quote(text)}`);
     if (state.paused) note(`[queue] paused; berth queue ${named} resume goes on`);
-  }
-
-  function showPiece(callId: string, offset: number, piece: string): void {
-    const known = outputs.get(callId) ?? 0;
-    outputs.set(callId, Math.max(known, offset + piece.length));
-    if (offset + piece.length <= known) return;
-    if (offset > known) note(`  [${offset - known} characters of its output were skipped]`);
-    page.flow(`${callId} output`, piece.slice(Math.max(0, known - offset)), { indent: '  ' });
-  }
-
-  function endTool(ended: EventPayload<'tool_execution_end'>): void {
-    const streamed = (outputs.get(ended.tool_call_id) ?? 0) > 0;
-    outputs.delete(ended.tool_call_id);
-    showToolEnd(page, style, ended, streamed);
   }
 
   /** Lines that stay: there is no place for them here, so they are said again when they change. */
@@ -107,6 +93,10 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     widgets.set(key, text);
     note(text === '' ? `[${quote(key)}] nothing is left` : `[${quote(key)}]`);
     if (text !== '') for (const line of text.split('\n')) page.line(line);
+  }
+
+  function showWidgets(view: SessionView): void {
+    for (const key of new Set([...widgets.keys(), ...Object.keys(view.widgets)])) showWidget(key, view.widgets[key] ?? []);
   }
 
   function ask(request: EventPayload<'ui_request'>): void {
@@ -164,12 +154,12 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
         if (event.payload.reason === 'retried') note('[that answer failed and is tried again]');
         return spoken.forget(event.payload.message_id);
       case 'tool_execution_start':
-        outputs.set(event.payload.tool_call_id, 0);
+        outputs.begin(event.payload.tool_call_id);
         return note(`[tool] ${quote(event.payload.title)}`);
       case 'tool_execution_update':
-        return showPiece(event.payload.tool_call_id, event.payload.offset, event.payload.delta);
+        return outputs.hear(event.payload.tool_call_id, event.payload.offset, event.payload.delta);
       case 'tool_execution_end':
-        return endTool(event.payload);
+        return showToolEnd(page, style, event.payload, outputs.end(event.payload.tool_call_id, event.payload.result));
       case 'ui_request':
         return ask(event.payload);
       case 'ui_resolved':
@@ -206,8 +196,6 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
         // Who watches has heard of a failed attempt already.
         if (event.payload.params.text === '' || event.payload.params.key === 'model') return undefined;
         return note(`[status] ${trouble({ message: event.payload.params.text })}`);
-      case 'ui_widget':
-        return showWidget(event.payload.params.key, event.payload.params.lines);
       case 'goodbye':
         return event.payload.reason === 'shutting_down' ? note('[daemon] stops') : undefined;
       default:
@@ -226,6 +214,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     event: show,
     hear(heard, view) {
       if (heard.kind === 'event') show(heard.event);
+      // Not in the middle of what is being said.
+      if (heard.kind === 'event' && view.open.length === 0) showWidgets(view);
       if (heard.kind === 'reset') catchUp(view);
       if (heard.kind === 'lost') note('[daemon] lost connection…');
       if (heard.kind === 'back') note('[daemon] back');

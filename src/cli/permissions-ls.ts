@@ -51,13 +51,9 @@ function describeGround({ workspace, mode, no_sandbox, workspace_config: own }: 
   return [
     ['workspace', printableLine(shortenHome(workspace))],
     ['mode', `${mode}${ofSession ? '' : ', for new sessions'}: ${modes[mode]}`],
-    ['sandbox', no_sandbox === null ? 'commands run in it' : `none: ${withPackage(printableLine(no_sandbox))}`],
+    ['sandbox', no_sandbox === null ? 'commands run in it' : `none: ${printableLine(no_sandbox)}`],
     ['own config', describeConfig(own)],
   ];
-}
-
-function withPackage(why: string): string {
-  return why.includes('bubblewrap') ? why : `${why} The package bubblewrap brings one.`;
 }
 
 function describeConfig(own: Permissions['workspace_config']): string {

@@ -1,4 +1,4 @@
-import { exit, Refused } from './exit.js';
+import { exit } from './exit.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
@@ -17,15 +17,15 @@ export const permissionsRm: Subcommand = {
     const berth = await cli.connect();
     let wrong = 0;
     for (const permission_id of new Set(ids)) {
-      try {
-        const done = orRefused(await berth.call('remove_permission', { permission_id }));
-        if (json) cli.printJson(done);
-        else cli.print(`removed ${printable(done.permission_id)}`);
-      } catch (error) {
-        if (!(error instanceof Refused)) throw error;
+      const reply = await berth.call('remove_permission', { permission_id });
+      if (!reply.ok && reply.error.code === 'invalid_payload') {
         wrong++;
-        cli.complain(`berth: ${printable(error.message)}`);
+        cli.complain(`berth: there is no rule ${printable(permission_id)}; see berth permissions ls`);
+        continue;
       }
+      const done = orRefused(reply);
+      if (json) cli.printJson(done);
+      else cli.print(`removed ${printable(done.permission_id)}`);
     }
     return wrong === 0 ? exit.ok : exit.refused;
   },

@@ -22,7 +22,7 @@ interface Args {
   json?: true;
 }
 
-type Test = ReplyPayload<'test_permission'>;
+type Test = ReplyPayload<'get_ruling'>;
 type Action = Test['action'];
 
 const exitCodes: Record<Action, ExitCode> = { allow: exit.ok, ask: exit.asked, deny: exit.denied };
@@ -55,7 +55,7 @@ export const permissionsTest: Subcommand = {
     const command = words[0] === '-' ? (await readStdin()).replace(/\n$/, '') : words[0];
     const berth = await cli.connect();
     const found = orRefused(
-      await berth.call('test_permission', {
+      await berth.call('get_ruling', {
         ...(await readPlace(cli, berth, session)),
         tool: tool ?? (path === undefined ? 'bash' : 'write'),
         ...(path === undefined ? { command: command ?? '' } : { path }),

@@ -11,20 +11,29 @@ const resultLinesMax = 20;
 const diffLinesMax = 40;
 const quotedColumnsMax = 80;
 
-/** What came of a call; `streamed` when its output was shown as it came. */
-export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_execution_end'>, streamed: boolean): void {
-  const { tool_call_id: id, tool_name, result, is_error, skipped, duration_ms, diff, exit_code, signal, artifact_id } = ended;
+/** What came of a call; `unseen` is the part of its result that was not shown as it came. */
+export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string | undefined): void {
+  const { tool_call_id: id, tool_name, result, is_error, skipped, duration_ms, diff, exit_code, artifact_id, counts } = ended;
   const name = printableLine(tool_name);
   const quoted = clipColumns(printableLine(result), quotedColumnsMax);
   if (skipped) return page.line(style.dim(`[tool] ${name} was skipped: ${quoted}`));
-  const ran = exit_code !== undefined || signal !== undefined;
+  const rest = exit_code === undefined ? unseen : unseen?.replace(/\n?\[exit code [^\n]*\]$/, '');
   if (diff !== undefined && diff !== '') showDiff(page, style, diff);
-  else if (!streamed && (ran || !is_error)) showOutput(page, style, id, result, resultLinesMax);
-  if (artifact_id !== undefined) page.line(style.dim(`  [all of it: berth artifact ${printableLine(artifact_id)}]`));
+  // The list is on the screen anyway.
+  else if (rest !== undefined && rest !== '' && tool_name !== 'todo' && (!is_error || exit_code !== undefined)) {
+    showOutput(page, style, id, rest, resultLinesMax);
+  }
+  const size = counts?.bytes === undefined ? 'all of it' : `all ${counts.bytes} bytes`;
+  if (artifact_id !== undefined) page.line(style.dim(`  [${size}: berth artifact ${printableLine(artifact_id)}]`));
   const took = duration_ms === null ? '' : ` in ${toDuration(duration_ms)}`;
-  const how = signal !== undefined ? `: ended by ${printableLine(signal)}` : exit_code === undefined ? '' : `: exit code ${exit_code}`;
-  if (!is_error) return page.line(style.dim(`[tool] ${name} done${took}${exit_code === 0 ? '' : how}`));
-  page.line(style.dim(`[tool] ${name} failed${took}${how === '' ? `: ${quoted}` : how}`));
+  if (!is_error) return page.line(style.dim(`[tool] ${name} done${took}`));
+  page.line(style.dim(`[tool] ${name} failed${took}: ${describeEnd(ended) ?? quoted}`));
+}
+
+/** How a command ended. */
+function describeEnd({ exit_code, signal }: EventPayload<'tool_execution_end'>): string | undefined {
+  if (signal !== undefined) return `ended by ${printableLine(signal)}`;
+  return exit_code === undefined ? undefined : `exit code ${exit_code}`;
 }
 
 function showDiff(page: Page, style: Style, diff: string): void {
