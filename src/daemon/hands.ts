@@ -2,26 +2,15 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../client/paths.js';
 import type { Engine, EngineDeps } from '../engine/engine.js';
-import { createPolicy } from '../policy/judge.js';
+import type { Policy } from '../policy/port.js';
+import { once } from '../protocol/once.js';
 import { todoLines } from '../protocol/todos.js';
 import { StoreRefused } from '../store/faults.js';
 import type { Store } from '../store/store.js';
-import { createAskUserTool } from '../tools/ask-user.js';
-import { createBashTool } from '../tools/bash.js';
-import { createBubblewrap } from '../tools/bubblewrap.js';
-import { createClockTool } from '../tools/clock.js';
-import { createEchoTool } from '../tools/echo.js';
-import { createEditTool } from '../tools/edit.js';
-import { createGlobTool } from '../tools/glob.js';
-import { createGrepTool } from '../tools/grep.js';
-import { createLsTool } from '../tools/ls.js';
-import type { Tool } from '../tools/port.js';
-import { createProcesses } from '../tools/processes.js';
-import { createReadMarks } from '../tools/read-marks.js';
-import { createReadTool } from '../tools/read.js';
-import { createTodoTool, type Todos } from '../tools/todo.js';
-import { createToolOutputTool } from '../tools/tool-output.js';
-import { createWriteTool } from '../tools/write.js';
+import type { BubblewrapFound } from '../tools/bubblewrap.js';
+import { listTools } from '../tools/catalogue.js';
+import type { Processes } from '../tools/processes.js';
+import type { Todos } from '../tools/todo.js';
 import type { Config } from './config.js';
 import { readWorkspaceConfig } from './workspace-config.js';
 
@@ -33,42 +22,46 @@ interface Deps {
   config(): Config;
 }
 
-type ForEngine = Pick<EngineDeps, 'tools' | 'policy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'>;
+type ForEngine = Pick<EngineDeps, 'tools' | 'loadPolicy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'>;
 
-/** What the daemon's agents touch the machine with, and what keeps them from touching more. */
+/**
+ * What the daemon's agents touch the machine with, and what keeps them from touching more. All of it is loaded when it is first needed:
+ * a daemon at rest holds none of it.
+ */
 export function createHands({ paths, env, store, engine, config }: Deps) {
   const home = env.HOME ?? homedir();
-  const bubblewrap = createBubblewrap();
-  const processes = createProcesses({
-    ledger: {
-      note(row) {
-        // Nothing runs that a crash could not find again.
-        if (!engine().commit.maintain(() => store.processes.add(row))) throw new StoreRefused('the store does not take it now');
-      },
-      forget: (pid, startTime) => void engine().commit.maintain(() => store.processes.remove(pid, startTime)),
-      left: store.processes.left,
-    },
-    bubblewrap,
-    env,
-    home,
-  });
-  const policy = createPolicy({
-    home,
-    settings() {
-      const { enabled, network, writable } = config().sandbox;
-      return {
-        noSandbox: enabled ? whyNone() : 'it is switched off in config.json (sandbox.enabled).',
-        network,
-        writable,
-        own: ownPlaces(paths),
-      };
-    },
+  let started: Promise<Processes> | undefined;
+
+  const loadBubblewrap = once(async (): Promise<() => BubblewrapFound> => {
+    const { createBubblewrap } = await import('../tools/bubblewrap.js');
+    return createBubblewrap();
   });
 
-  function whyNone(): string | undefined {
-    const found = bubblewrap();
-    return 'missing' in found ? found.missing : undefined;
+  async function createProcesses(): Promise<Processes> {
+    const [bubblewrap, processes] = await Promise.all([loadBubblewrap(), import('../tools/processes.js')]);
+    return processes.createProcesses({ ledger, bubblewrap, env, home });
   }
+
+  const ledger = {
+    note(row: Parameters<typeof store.processes.add>[0]): void {
+      // Nothing runs that a crash could not find again.
+      if (!engine().commit.maintain(() => store.processes.add(row))) throw new StoreRefused('the store does not take it now');
+    },
+    forget: (pid: number, startTime: number) => void engine().commit.maintain(() => store.processes.remove(pid, startTime)),
+    left: store.processes.left,
+  };
+
+  const loadPolicy = once(async (): Promise<Policy> => {
+    const [bubblewrap, { createPolicy }] = await Promise.all([loadBubblewrap(), import('../policy/judge.js')]);
+    return createPolicy({
+      home,
+      settings() {
+        const { enabled, network, writable } = config().sandbox;
+        const found = enabled ? bubblewrap() : { missing: 'it is switched off in config.json (sandbox.enabled).' };
+        return { noSandbox: 'missing' in found ? found.missing : undefined, network, writable, own: ownPlaces(paths) };
+      },
+    });
+  });
 
   const todos: Todos = {
     read: store.todos.read,
@@ -79,34 +72,23 @@ export function createHands({ paths, env, store, engine, config }: Deps) {
     },
   };
 
-  const marks = createReadMarks();
-  const tools: Tool[] = [
-    createReadTool({ marks }),
-    createWriteTool({ marks }),
-    createEditTool({ marks }),
-    createBashTool({ processes }),
-    createGrepTool(),
-    createGlobTool(),
-    createLsTool(),
-    createTodoTool({ todos }),
-    createAskUserTool(),
-    createToolOutputTool(),
-    createClockTool(),
-    createEchoTool(),
-  ];
   const forEngine: ForEngine = {
-    tools,
-    policy,
+    tools: listTools({ todos, processes: () => (started ??= createProcesses()) }),
+    loadPolicy,
     ruleSources: { configured: () => config().rules, inWorkspace: readWorkspaceConfig },
     approvalTimeoutMs: () => config().approvalTimeoutMs,
     artifactsDir: join(paths.stateDir, 'artifacts'),
-    endProcesses: processes.killRun,
+    endProcesses: async (runId) => (await started)?.killRun(runId),
   };
   return {
     forEngine,
     /** Ends what earlier daemons left running. Call before anything is started. */
-    reapLeft: processes.reapLeft,
-    endAll: processes.killAll,
+    async reapLeft(): Promise<void> {
+      if (store.processes.left().length > 0) await (await (started ??= createProcesses())).reapLeft();
+    },
+    async endAll(): Promise<void> {
+      await (await started)?.killAll();
+    },
   };
 }
 

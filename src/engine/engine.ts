@@ -6,7 +6,7 @@ import { limits } from '../protocol/limits.js';
 import type { Providers, ToolSpec } from '../providers/port.js';
 import type { StoreFault } from '../store/faults.js';
 import type { Store } from '../store/store.js';
-import type { Tool } from '../tools/port.js';
+import type { Tool, ToolEntry } from '../tools/port.js';
 import type { SystemPrompt } from '../context/port.js';
 import { createArtifactFiles, type ArtifactFiles } from './artifact-files.js';
 import { createAsks } from './asks.js';
@@ -39,8 +39,9 @@ export interface EngineDeps {
   summaryInstructions: string;
   retries(): RetrySettings;
   compactAtPercent(): number | undefined;
-  tools: Tool[];
-  policy: Policy;
+  tools: ToolEntry[];
+  /** Loaded when it is first needed. */
+  loadPolicy(): Promise<Policy>;
   ruleSources: RuleSources;
   /** How long an approval waits; null is for ever. */
   approvalTimeoutMs(): number | null;
@@ -91,8 +92,8 @@ export function createEngine(deps: EngineDeps) {
   const housekeeping: Housekeeping = createHousekeeping({ store, commit, now, dropFiles: (id) => artifacts.drop(id) });
   const artifacts: ArtifactFiles = createArtifactFiles({ store, commit, dir: deps.artifactsDir, now, newId });
   const asks = createAsks({ store, commit, wakes, now, attended });
-  const ruleBook = createRuleBook({ store, commit, policy: deps.policy, sources: deps.ruleSources, asks, now, attended });
-  const permits = createPermits({ policy: deps.policy, asks, rulesFor: ruleBook.rulesFor, timeoutMs: deps.approvalTimeoutMs });
+  const ruleBook = createRuleBook({ store, commit, loadPolicy: deps.loadPolicy, sources: deps.ruleSources, asks, now, attended });
+  const permits = createPermits({ loadPolicy: deps.loadPolicy, asks, rulesFor: ruleBook.rulesFor, timeoutMs: deps.approvalTimeoutMs });
   let specs: ToolSpec[] | undefined;
   const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random, now, tellWaiting });
   const compactions = createCompactions({
@@ -137,8 +138,8 @@ export function createEngine(deps: EngineDeps) {
     housekeeping.note();
   });
 
-  function toolSpecs(active: string[] | null): ToolSpec[] {
-    specs ??= deps.tools.map(toSpec);
+  async function toolSpecs(active: string[] | null): Promise<ToolSpec[]> {
+    specs ??= await Promise.all(deps.tools.map(async ({ load }) => toSpec(await load())));
     return specs.filter(({ name }) => active === null || active.includes(name));
   }
 
@@ -163,7 +164,11 @@ export function createEngine(deps: EngineDeps) {
     compactions,
     tools,
     artifacts,
-    policy: deps.policy,
+    /** Loads the policy, and says what to do with it then. */
+    async usePolicy<T>(use: (policy: Policy) => T): Promise<() => T> {
+      const policy = await deps.loadPolicy();
+      return () => use(policy);
+    },
     ruleBook,
     ruleSources: deps.ruleSources,
     housekeeping,

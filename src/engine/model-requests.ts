@@ -6,13 +6,13 @@ import { toModelMessages } from './history.js';
 
 interface Deps {
   systemPrompt: SystemPrompt;
-  toolSpecs(active: string[] | null): ToolSpec[];
+  toolSpecs(active: string[] | null): Promise<ToolSpec[]>;
 }
 
 /** What a model is asked for the next response of a session; a problem says for people why it cannot be. */
 export function createModelRequests({ systemPrompt, toolSpecs }: Deps) {
-  return function toRequest(state: SessionState, history: readonly HistoryEntry[]): ModelRequest | { problem: string } {
-    const tools = toolSpecs(state.activeTools);
+  return async function toRequest(state: SessionState, history: readonly HistoryEntry[]): Promise<ModelRequest | { problem: string }> {
+    const tools = await toolSpecs(state.activeTools);
     const system = systemPrompt({ cwd: state.cwd, tools });
     if ('problem' in system) return system;
     return {

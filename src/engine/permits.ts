@@ -9,7 +9,7 @@ import type { ApprovalNeed, Preparation, Question, Reach, Tool } from '../tools/
 import type { Asks } from './asks.js';
 
 interface Deps {
-  policy: Policy;
+  loadPolicy(): Promise<Policy>;
   asks: Asks;
   /** What counts for a session now; asks about the workspace's own config where nobody has decided about it yet. */
   rulesFor(state: SessionState, call: OpenCall, signal: AbortSignal): Promise<SourcedRule[]>;
@@ -45,13 +45,13 @@ export type Permit =
   | { kind: 'gone' };
 
 /** Finds out whether a call may run: from the rules, the mode, or a person. */
-export function createPermits({ policy, asks, rulesFor, timeoutMs }: Deps) {
+export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
   async function judge(state: SessionState, ready: ReadyCall, preparation: Preparation, signal: AbortSignal): Promise<Judgement> {
     const { call, tool, args } = ready;
     const { accesses } = preparation;
     const rules = await rulesFor(state, call, signal);
     const asked = { toolName: tool.name, args, accesses, readOnly: tool.readOnly, mode: state.approvalMode, cwd: state.cwd, rules };
-    const ruling = policy.judge(asked);
+    const ruling = (await loadPolicy()).judge(asked);
     const need = state.approvalMode === 'full' ? undefined : tool.approval?.(args);
     if (!need || ruling.action === 'deny') return ruling;
     return { ...ruling, action: 'ask', remember: [], need };

@@ -125,7 +125,7 @@ export function createRespond(deps: Deps) {
     if (!provider) return fail(state, { message: `no provider for the model ${state.model}; choose another with berth model` }, undefined);
     const history = store.entries.history(state.leafId);
     if (await compactions.needsRoom(state, history)) return;
-    const request = toRequest(state, history);
+    const request = await toRequest(state, history);
     if ('problem' in request) return fail(state, { message: request.problem }, undefined);
     const speaking = speakingIn(state);
     /** A message is over for its readers once its end is committed. */

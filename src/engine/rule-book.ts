@@ -10,7 +10,7 @@ import type { Commit } from './commit.js';
 interface Deps {
   store: Store;
   commit: Commit;
-  policy: Policy;
+  loadPolicy(): Promise<Policy>;
   sources: RuleSources;
   asks: Asks;
   now(): number;
@@ -18,7 +18,7 @@ interface Deps {
 }
 
 /** All rules that count for a session: of the config, of the store, and of a workspace whose config is trusted. */
-export function createRuleBook({ store, commit, policy, sources, asks, now, attended }: Deps) {
+export function createRuleBook({ store, commit, loadPolicy, sources, asks, now, attended }: Deps) {
   function stored(workspace: string, sessionId: string): SourcedRule[] {
     return store.permissions.inForce(workspace, sessionId).map(({ rule, sessionId: session, workspace: where }) => {
       const source = session !== null ? 'said in this session' : where !== null ? 'said for this workspace' : 'said for every workspace';
@@ -27,8 +27,7 @@ export function createRuleBook({ store, commit, policy, sources, asks, now, atte
   }
 
   /** What counts without asking anybody. */
-  function known(cwd: string, sessionId: string): SourcedRule[] {
-    const workspace = policy.workspaceOf(cwd);
+  function known(workspace: string, sessionId: string): SourcedRule[] {
     const own = sources.inWorkspace(workspace);
     const trusted = own && store.permissions.isTrusted(workspace, own.digest) === true ? own.rules : [];
     return [
@@ -42,7 +41,7 @@ export function createRuleBook({ store, commit, policy, sources, asks, now, atte
     known,
     /** The same, once a person has said whether the workspace's own config counts. Nobody there to ask: it does not, and is asked later. */
     async rulesFor(state: SessionState, call: OpenCall, signal: AbortSignal): Promise<SourcedRule[]> {
-      const workspace = policy.workspaceOf(state.cwd);
+      const workspace = (await loadPolicy()).workspaceOf(state.cwd);
       const own = sources.inWorkspace(workspace);
       const isNew = own?.problem === undefined && own !== undefined && store.permissions.isTrusted(workspace, own.digest) === undefined;
       if (isNew && attended(state.id, 'confirm')) {
@@ -59,7 +58,7 @@ export function createRuleBook({ store, commit, policy, sources, asks, now, atte
           commit.maintain(() => store.permissions.setTrust(workspace, own.digest, answered.result === true, answered.by, now()));
         }
       }
-      return known(state.cwd, state.id);
+      return known(workspace, state.id);
     },
   };
 }

@@ -3,7 +3,7 @@ import { endTurn, nextStep, settleRun } from '../core/runs.js';
 import type { SessionState } from '../core/session.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import type { Store } from '../store/store.js';
-import type { Tool } from '../tools/port.js';
+import type { ToolEntry } from '../tools/port.js';
 import type { PatientCommit } from './patience.js';
 import type { LiveMessages } from './live.js';
 import type { Slots } from './slots.js';
@@ -14,7 +14,7 @@ interface Deps {
   commit: PatientCommit;
   live: LiveMessages;
   slots: Slots;
-  tools: ReadonlyMap<string, Tool>;
+  tools: ReadonlyMap<string, ToolEntry>;
   toolCalls: ToolCalls;
   respond(state: SessionState, hands: RunHands): Promise<void>;
   compact(state: SessionState, hands: RunHands): Promise<void>;

@@ -4,7 +4,7 @@ import type { OpenCall, SessionState } from '../core/session.js';
 import { utf8Bytes, wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
-import type { Artifacts, Question, Reach, Tool } from '../tools/port.js';
+import type { Artifacts, Question, Reach, ToolEntry } from '../tools/port.js';
 import { unlessAborted } from './abortable.js';
 import type { Asks } from './asks.js';
 import type { PatientCommit } from './patience.js';
@@ -18,7 +18,7 @@ interface Deps {
   liveTools: LiveTools;
   permits: Permits;
   artifactsOf(sessionId: string): Artifacts;
-  tools: ReadonlyMap<string, Tool>;
+  tools: ReadonlyMap<string, ToolEntry>;
   /** Monotonic milliseconds. */
   clock(): number;
   fault(point: FaultPoint): void;
@@ -46,12 +46,13 @@ interface Granted {
 
 /** Runs the open calls of a turn: one after the other, the leading read-only ones side by side. */
 export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf, tools, clock, fault }: Deps) {
-  function prepare(state: SessionState, call: OpenCall): Prepared {
-    const tool = tools.get(call.name);
-    if (!tool) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
+  async function prepare(state: SessionState, call: OpenCall): Promise<Prepared> {
+    const entry = tools.get(call.name);
+    if (!entry) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
     if (state.activeTools && !state.activeTools.includes(call.name)) return { problem: `${call.name} is not active in this session.` };
     if (call.problem !== null) return { problem: call.problem };
     try {
+      const tool = await entry.load();
       const parsed = tool.parameters.safeParse(call.args);
       if (parsed.success) return { call, tool, args: parsed.data, title: tool.title(parsed.data) };
       const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
@@ -97,7 +98,7 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
   }
 
   async function execute(state: SessionState, call: OpenCall, group: Group): Promise<void> {
-    const prepared = prepare(state, call);
+    const prepared = await prepare(state, call);
     if ('problem' in prepared) return finish(state, call.id, failed(prepared.problem, false), group);
     let granted: Granted | undefined;
     try {

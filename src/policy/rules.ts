@@ -79,7 +79,7 @@ function matchesPart(rule: SourcedRule, part: CommandPart): boolean {
     if (!words) return false;
     if (rule.exact === true) {
       const own = exactWords(part);
-      return own !== undefined && own.length === words.length && own.every((word, i) => word === words[i]);
+      return own?.length === words.length && own.every((word, i) => word === words[i]);
     }
     return beginsWith(part, words, isStrict);
   }

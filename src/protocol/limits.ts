@@ -122,7 +122,7 @@ export const limits = {
   readLineCharsMax: 2_000,
   readTextBytesMax: 50 * 1024,
   /** How long a far line is looked for. */
-  readScanMs: 5_000,
+  readScanMs: 3_000,
   /** Base64 of this is what APIs take at most. */
   imageBytesMax: 3_932_160,
   imageSidePixelsMax: 8_000,

@@ -40,7 +40,7 @@ export const permissionCommands = {
     reply: accepted('remove_permission', () => ({ permission_id: z.string() })),
     role: 'controller',
   }),
-  test_permission: command({
+  get_ruling: command({
     summary: 'What would become of a call, part by part, and why. Nothing is run.',
     payload: () =>
       z.looseObject({
@@ -53,7 +53,7 @@ export const permissionCommands = {
         unsandboxed: z.boolean().default(false),
       }),
     reply: {
-      type: 'permission_test',
+      type: 'ruling',
       payload: () =>
         z.object({
           action: ruleAction,

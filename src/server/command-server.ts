@@ -6,7 +6,7 @@ import { limits } from '../protocol/limits.js';
 import type { DecodedLine } from '../protocol/ndjson.js';
 import type { Client, Clients } from './clients.js';
 import { openConnection, type Connection } from './connection.js';
-import type { Answer, Handlers, Later } from './handler.js';
+import type { Answer, Handlers, Later, Soon } from './handler.js';
 import { toPayloadRefusal } from './payload.js';
 
 interface Deps {
@@ -52,7 +52,7 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
       connection.write(encodeAnswer(id, answer, seq()));
     }
 
-    function answerLine(line: DecodedLine): void {
+    function answerLine(line: DecodedLine): void | Promise<void> {
       if (line.kind === 'too_long') {
         const why = refusal('invalid_command', `a line may have ${limits.lineBytesMax} bytes at most`, {
           line_bytes_max: limits.lineBytesMax,
@@ -68,6 +68,7 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
         return send(read.id, { ok: false, refusal: why });
       }
       const answer = runHandler(read, client);
+      if ('soon' in answer) return answer.soon.then((make) => send(read.id, make()), onBug);
       if (!('later' in answer)) return send(read.id, answer);
       waiting++;
       answer.later(connection.gone).then(
@@ -92,14 +93,14 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
       closeWhenAnswered();
     }
 
-    function runHandler({ type, payload }: ReadCommand, from: Client): Answer | Later {
+    function runHandler({ type, payload }: ReadCommand, from: Client): Answer | Later | Soon {
       if (from.role === 'observer' && !observerCommands.has(type)) {
         return { ok: false, refusal: refusal('command_rejected', 'read_only_client', {}, 'this connection said hello as an observer') };
       }
       const parsed = commands[type].payload.safeParse(payload);
       if (!parsed.success) return { ok: false, refusal: toPayloadRefusal(parsed.error) };
       // The table pairs each type with its payload; TypeScript cannot follow the pair through a variable.
-      const handler = handlers[type] as (payload: unknown, client: Client) => Answer | Later;
+      const handler = handlers[type] as (payload: unknown, client: Client) => Answer | Later | Soon;
       return handler(parsed.data, from);
     }
   }

@@ -15,8 +15,8 @@ export interface Connection {
 }
 
 interface Events {
-  /** A line came. Not called while the peer does not read what it is sent. */
-  onLine(line: DecodedLine): void;
+  /** A line came. Not called while the peer does not read what it is sent, nor before what the last call returned is over. */
+  onLine(line: DecodedLine): void | Promise<void>;
   onDrain(): void;
   /** The peer will send nothing more; it may still read. */
   onEnd(): void;
@@ -34,6 +34,7 @@ export function openConnection(socket: Socket, events: Events): Connection {
   let ended = false;
   let scheduled = false;
   let closing = false;
+  let holds = false;
 
   function canWrite(): boolean {
     return !socket.destroyed && !socket.writableNeedDrain;
@@ -43,9 +44,10 @@ export function openConnection(socket: Socket, events: Events): Connection {
     scheduled = false;
     const until = performance.now() + turnMs;
     let handled = 0;
-    while (handled < waiting.length && canWrite() && !closing) {
+    while (handled < waiting.length && canWrite() && !closing && !holds) {
       const line = waiting[handled++];
-      if (line) events.onLine(line);
+      const held = line && events.onLine(line);
+      if (held) hold(held);
       if (handled < waiting.length && performance.now() > until) {
         schedule();
         break;
@@ -53,9 +55,18 @@ export function openConnection(socket: Socket, events: Events): Connection {
     }
     waiting = handled === waiting.length ? [] : waiting.slice(handled);
     // What a peer sends is read only as fast as it is answered and the answers are read.
-    if (waiting.length > 0) socket.pause();
+    if (waiting.length > 0 || holds) socket.pause();
     else if (ended) events.onEnd();
     else socket.resume();
+  }
+
+  /** The lines that follow wait until then. */
+  function hold(held: Promise<void>): void {
+    holds = true;
+    void held.then(() => {
+      holds = false;
+      schedule();
+    });
   }
 
   function schedule(): void {
@@ -75,7 +86,7 @@ export function openConnection(socket: Socket, events: Events): Connection {
     ended = true;
     // A write of nothing fails when the peer is gone, and only then: one that merely stopped writing still reads.
     socket.write('');
-    if (waiting.length === 0) events.onEnd();
+    if (waiting.length === 0 && !holds) events.onEnd();
   });
   socket.on('drain', () => {
     events.onDrain();

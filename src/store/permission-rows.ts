@@ -25,6 +25,7 @@ export function createPermissionRows(db: Database) {
     'INSERT INTO permission (workspace, session_id, rule, said_by, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const remove = db.prepare<[number]>('DELETE FROM permission WHERE no = ?');
+  const has = db.prepare<[number], number>('SELECT 1 FROM permission WHERE no = ?').pluck();
   const all = db.prepare<[], Row>('SELECT * FROM permission ORDER BY no');
   const inForce = db.prepare<[string, string], Row>(
     `SELECT * FROM permission WHERE (session_id IS NULL AND workspace IS NULL) OR (session_id IS NULL AND workspace = ?) OR session_id = ?
@@ -45,7 +46,10 @@ export function createPermissionRows(db: Database) {
     add(scope: { workspace: string | null; sessionId: string | null }, rule: RuleRow, by: string, atMs: number): void {
       insert.run(scope.workspace, scope.sessionId, JSON.stringify(rule), by, atMs);
     },
-    remove: (no: number): boolean => remove.run(no).changes > 0,
+    has: (no: number): boolean => has.get(no) !== undefined,
+    remove(no: number): void {
+      remove.run(no);
+    },
     /** Undefined when nobody was asked about this content yet. */
     isTrusted(workspace: string, digest: string): boolean | undefined {
       const known = trusted.get(workspace, digest);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { uiMethod, type UiMethod } from '../protocol/events.js';
 import { toolText, type Tool } from './port.js';
+import { toolFacts } from './tool-facts.js';
 
 const titleCharsMax = 200;
 const messageCharsMax = 10_000;
@@ -24,11 +25,8 @@ type AskArgs = z.infer<typeof parameters>;
 /** Asks a person and says in words what was answered. No answer is a result too, not an error. */
 export function createAskUserTool(): Tool<AskArgs> {
   return {
-    name: 'ask_user',
-    description: 'Asks the person to select, confirm, or type a line (input) or a longer text (editor).',
+    ...toolFacts.ask_user,
     parameters,
-    readOnly: false,
-    resumable: true,
     title: ({ title }) => `Ask: ${title.replaceAll(/\s+/gu, ' ')}`,
     async run(args, context) {
       const { method, timeout_seconds } = args;

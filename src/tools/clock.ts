@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { toolText, type Tool, type ToolResult } from './port.js';
+import { toolFacts } from './tool-facts.js';
 
 const parameters = z.object({
   time_zone: z.string().max(100).optional().describe('IANA name such as Europe/Berlin; without it, the zone of this machine'),
@@ -8,11 +9,8 @@ const parameters = z.object({
 /** Tells the time with its offset and zone. An unknown zone is an error result. */
 export function createClockTool({ now = Date.now }: { now?: () => number } = {}): Tool<z.infer<typeof parameters>> {
   return {
-    name: 'clock',
-    description: 'Tells the current date and time, here or in a time zone.',
+    ...toolFacts.clock,
     parameters,
-    readOnly: true,
-    resumable: true,
     title: ({ time_zone }) => `Look at the clock${time_zone === undefined ? '' : ` in ${JSON.stringify(time_zone)}`}`,
     run: ({ time_zone }) => Promise.resolve(tellTime(now(), time_zone)),
   };

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { wholeUnits } from '../protocol/content.js';
 import { toolText, type Tool, type ToolContext } from './port.js';
+import { toolFacts } from './tool-facts.js';
 
 const secondsMax = 300;
 const titleCharsMax = 60;
@@ -34,11 +35,8 @@ export function createEchoTool({ sleep = sleepFor, now = () => performance.now()
   }
 
   return {
-    name: 'echo',
-    description: 'Says a text back, at once or word by word over some seconds. With confirm, a person is asked first.',
+    ...toolFacts.echo,
     parameters,
-    readOnly: false,
-    resumable: false,
     title: ({ text, seconds }) => `Echo ${shortenText(text)}${seconds ? ` over ${seconds} s` : ''}`,
     approval: ({ text, confirm }) => (confirm ? { title: 'Echo this text?', message: text } : undefined),
     async run({ text, seconds = 0 }, context) {

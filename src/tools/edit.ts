@@ -5,6 +5,7 @@ import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } f
 import type { Refuses } from './pinned-files.js';
 import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
 import { toolText, type Place, type Tool } from './port.js';
+import { toolFacts } from './tool-facts.js';
 import type { ReadMarks } from './read-marks.js';
 import { applyEdits, type TextEdit } from './text-edits.js';
 import { decodeText, encodeText } from './text-files.js';
@@ -78,11 +79,8 @@ export function createEditTool({ marks }: { marks: ReadMarks }): Tool<EditArgs> 
   }
 
   return {
-    name: 'edit',
-    description: 'Replaces exact pieces of a text file that was read before. Several edits of one file go in one call.',
+    ...toolFacts.edit,
     parameters,
-    readOnly: false,
-    resumable: false,
     title: ({ path }) => `Edit ${visible(path)}`,
     async prepare(args, place) {
       const planned = await plan(args, place, () => undefined);

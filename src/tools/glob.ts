@@ -6,6 +6,7 @@ import { absolutePath, counted, faultOf, pathParameter, shownPath, visible } fro
 import { compileGlob } from './glob-patterns.js';
 import { openDirectory } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
+import { toolFacts } from './tool-facts.js';
 import { createWalk, type Walk } from './walk.js';
 
 const patternCharsMax = 1_000;
@@ -24,11 +25,8 @@ interface Match {
 /** Finds files by their paths, the newest first. What git ignores is left out. */
 export function createGlobTool(): Tool<z.infer<typeof parameters>> {
   return {
-    name: 'glob',
-    description: 'Finds files by a pattern of their paths, newest first. Leaves out what .gitignore names.',
+    ...toolFacts.glob,
     parameters,
-    readOnly: true,
-    resumable: true,
     title: ({ pattern, path }) => `Find ${visible(pattern)}${path === undefined ? '' : ` in ${visible(path)}`}`,
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run({ pattern: named, path = '.' }, context) {

@@ -7,6 +7,7 @@ import { absolutePath, counted, faultOf, pathParameter, shownPath, shownSize, vi
 import { O_PATH, openDirectory, openFile, realPathOf, type Refuses } from './pinned-files.js';
 import { searchPlainly } from './plain-search.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
+import { toolFacts } from './tool-facts.js';
 import { findRipgrep, searchWithRipgrep } from './ripgrep.js';
 import type { Finding, Search } from './text-search.js';
 
@@ -41,11 +42,8 @@ interface Deps {
 export function createGrepTool({ ripgrep = findRipgrep }: Deps = {}): Tool<GrepArgs> {
   let program: Promise<string | undefined> | undefined;
   return {
-    name: 'grep',
-    description: 'Searches the text of files for a regular expression. Leaves out what .gitignore names, and binary files.',
+    ...toolFacts.grep,
     parameters,
-    readOnly: true,
-    resumable: true,
     title: ({ pattern, path }) => `Search ${JSON.stringify(visible(pattern))}${path === undefined ? '' : ` in ${visible(path)}`}`,
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run(args, context) {

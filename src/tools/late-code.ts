@@ -3,7 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 
 /** Settings of git that name a program, another file or another host. A repository that was just made has none of them. */
-const gitDeeds = /hookspath|fsmonitor|sshcommand|pager|editor|askpass|textconv|external|command|clean|smudge|process|driver|helper|gpg|include|alias|pack\b|insteadof|proxy|\[(?:filter|diff|merge)\b/i;
+const gitDeeds =
+  /hookspath|fsmonitor|sshcommand|pager|editor|askpass|textconv|external|command|clean|smudge|process|driver|helper|gpg|include|alias|pack\b|insteadof|proxy|\[(?:filter|diff|merge)\b/i;
 
 /**
  * Looks for what a confined command has made where programs would run it later, and takes it out of their way: it is kept under

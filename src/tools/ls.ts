@@ -5,6 +5,7 @@ import { limits } from '../protocol/limits.js';
 import { absolutePath, counted, faultOf, isFault, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
 import { openDirectory, openFile, through } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
+import { toolFacts } from './tool-facts.js';
 
 const namesAtOnce = 1024;
 
@@ -16,11 +17,8 @@ const parameters = z.object({
 /** Lists a directory: what each entry is, how large it is and where links lead. */
 export function createLsTool(): Tool<z.infer<typeof parameters>> {
   return {
-    name: 'ls',
-    description: 'Lists a directory, hidden entries too: name/ is a directory, name@ -> target a link; files have sizes.',
+    ...toolFacts.ls,
     parameters,
-    readOnly: true,
-    resumable: true,
     title: ({ path }) => `List ${visible(path ?? '.')}`,
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run({ path: named = '.', limit = limits.listedEntriesDefault }, context) {

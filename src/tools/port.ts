@@ -118,6 +118,14 @@ export interface Tool<Args = unknown> {
   run(args: Args, context: ToolContext): Promise<ToolResult>;
 }
 
+/** What is known of a tool without loading it: a daemon at rest has loaded none. */
+export type ToolFacts = Pick<Tool, 'name' | 'description' | 'readOnly' | 'resumable'>;
+
+export interface ToolEntry extends ToolFacts {
+  /** Loaded when it is first needed. */
+  load(): Promise<Tool>;
+}
+
 export function toolText(text: string, isError = false, details?: ResultDetails): ToolResult {
   return { content: [{ type: 'text', text }], isError, ...(details ? { details } : {}) };
 }

@@ -5,6 +5,7 @@ import { imageSizeOf, imageTypeOf, type ImageType } from './image-files.js';
 import { scanLines, type Scan } from './line-scan.js';
 import { openFile, readWhole, type OpenFile } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
+import { toolFacts } from './tool-facts.js';
 import { digestOf, stampOf, type ReadMarks } from './read-marks.js';
 import { encodingOf, kindOf } from './text-files.js';
 
@@ -21,11 +22,8 @@ type ReadArgs = z.infer<typeof parameters>;
 /** Shows a file to the model, line by line with numbers, or as an image. Everything that is left out is said. */
 export function createReadTool({ marks }: { marks: ReadMarks }): Tool<ReadArgs> {
   return {
-    name: 'read',
-    description: 'Reads a text file (each line as number, tab, text) or an image. Long files come in parts: use offset.',
+    ...toolFacts.read,
     parameters,
-    readOnly: true,
-    resumable: true,
     title: ({ path }) => `Read ${visible(path)}`,
     prepare: ({ path }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run(args, context) {

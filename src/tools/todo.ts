@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
 import { counted } from './file-paths.js';
 import { toolText, type Tool } from './port.js';
+import { toolFacts } from './tool-facts.js';
 
 const item = z.object({
   text: z.string().min(1).max(limits.todoTextCharsMax),
@@ -30,11 +31,8 @@ export function describeTodos(items: readonly Item[]): string {
 /** The list of what is to be done in a session. Written as a whole, so running it again changes nothing. */
 export function createTodoTool({ todos }: { todos: Todos }): Tool<z.infer<typeof parameters>> {
   return {
-    name: 'todo',
-    description: 'Keeps a list of what is to be done in this session. Give the whole list to change it, nothing to read it.',
+    ...toolFacts.todo,
     parameters,
-    readOnly: false,
-    resumable: true,
     title: ({ items }) => (items === undefined ? 'Look at the list' : `Write a list of ${counted(items.length, 'item')}`),
     run({ items }, { sessionId }) {
       if (items !== undefined) todos.write(sessionId, items);

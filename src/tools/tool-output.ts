@@ -4,6 +4,7 @@ import { cleanText } from './clean-text.js';
 import { brokenEnd, brokenStart } from './last-bytes.js';
 import { createLineFinder, searchLines } from './output-search.js';
 import { toolText, type Artifacts, type Tool, type ToolResult } from './port.js';
+import { toolFacts } from './tool-facts.js';
 
 const idCharsMax = 64;
 
@@ -26,11 +27,8 @@ type OutputArgs = z.infer<typeof parameters>;
 /** Pages and searches output that was too long to be read at once. It looks at one piece at a time, however much there is. */
 export function createToolOutputTool(): Tool<OutputArgs> {
   return {
-    name: 'tool_output',
-    description: 'Reads or searches the whole of an earlier output that was too long, by its artifact id.',
+    ...toolFacts.tool_output,
     parameters,
-    readOnly: true,
-    resumable: true,
     title: ({ artifact_id, pattern }) => (pattern === undefined ? `Read ${artifact_id}` : `Search ${artifact_id}`),
     run: async (args, context) =>
       args.pattern === undefined ? readPage(args, context.artifacts) : search(args.pattern, args, context.artifacts, context.signal),

@@ -4,6 +4,7 @@ import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } f
 import type { Refuses } from './pinned-files.js';
 import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
 import { toolText, type Place, type Tool } from './port.js';
+import { toolFacts } from './tool-facts.js';
 import type { ReadMarks } from './read-marks.js';
 import { countLines, decodeText } from './text-files.js';
 import { diffTexts, type TextDiff } from './unified-diff.js';
@@ -39,11 +40,8 @@ export function createWriteTool({ marks }: { marks: ReadMarks }): Tool<WriteArgs
   }
 
   return {
-    name: 'write',
-    description: 'Creates a file or replaces all of it, with the directories it needs. Read a file before replacing it.',
+    ...toolFacts.write,
     parameters,
-    readOnly: false,
-    resumable: false,
     title: ({ path }) => `Write ${visible(path)}`,
     async prepare(args, place) {
       const planned = await plan(args, place, () => undefined);

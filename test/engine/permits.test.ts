@@ -41,14 +41,15 @@ function createDesk({ rules = [], config, timeoutMs, attended }: DeskSetup = {})
   writeFileSync(join(cwd, 'a.txt'), 'one\n');
   const marks = createReadMarks();
   const tools = [createReadTool({ marks }), createWriteTool({ marks }), createEditTool({ marks })] as Tool[];
+  const policy = createPolicy({
+    home: dir.file('home'),
+    settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }),
+  });
   const setup: EngineSetup = {
     tools,
     ...(attended ? { attended } : {}),
     hands: {
-      policy: createPolicy({
-        home: dir.file('home'),
-        settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }),
-      }),
+      loadPolicy: () => Promise.resolve(policy),
       ruleSources: { configured: () => rules, inWorkspace: () => config },
       approvalTimeoutMs: () => timeoutMs ?? null,
     },

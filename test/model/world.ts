@@ -30,11 +30,12 @@ import { createStore, type Store } from '../../src/store/store.js';
 import { createAskUserTool } from '../../src/tools/ask-user.js';
 import { createClockTool } from '../../src/tools/clock.js';
 import { createEchoTool } from '../../src/tools/echo.js';
+import type { Tool } from '../../src/tools/port.js';
 import { createLogMonitor } from '../support/log-monitor.js';
 import { same, toKnown, toPlain } from './agree.js';
 import { ownReply, peekTool } from './own-script.js';
 import { checkRequest } from './strict-provider.js';
-import { withoutHands, withoutModels } from '../support/engine.js';
+import { toEntry, withoutHands, withoutModels } from '../support/engine.js';
 
 const migrations = readMigrations(fileURLToPath(new URL('../../migrations', import.meta.url)));
 /** So many turns of the event loop are more than any sequence needs to come to rest. */
@@ -186,7 +187,9 @@ export function createWorld(seed: number) {
         list: () => Promise.resolve({ models: [], providers: [] }),
         find: (model) => (model.startsWith('offline/') ? { stream } : undefined),
       }),
-      tools: [createClockTool({ now }), createEchoTool({ sleep, now: () => clockMs }), createAskUserTool(), peekTool],
+      tools: [createClockTool({ now }), createEchoTool({ sleep, now: () => clockMs }), createAskUserTool(), peekTool].map((tool) =>
+        toEntry(tool as Tool),
+      ),
       runsAtOnceMax: slotsMax,
       now,
       clock: () => clockMs,

@@ -13,7 +13,8 @@ import type { DurableEvent } from '../../src/protocol/events.js';
 import { openDatabase } from '../../src/store/database.js';
 import { migrate, readMigrations } from '../../src/store/migrate.js';
 import { createStore, type Store } from '../../src/store/store.js';
-import type { Tool } from '../../src/tools/port.js';
+import type { Policy } from '../../src/policy/port.js';
+import type { Tool, ToolEntry } from '../../src/tools/port.js';
 import { brief } from './core-play.js';
 import { createScriptedModel, type ScriptedModel } from './scripted-model.js';
 
@@ -28,7 +29,7 @@ export function openStore(path: string, bootId = 'boot_test'): Store {
 export interface EngineSetup {
   tools?: Tool[];
   /** What tools may do, instead of everything. */
-  hands?: Partial<Pick<EngineDeps, 'policy' | 'ruleSources' | 'approvalTimeoutMs'>>;
+  hands?: Partial<Pick<EngineDeps, 'loadPolicy' | 'ruleSources' | 'approvalTimeoutMs'>>;
   runsAtOnceMax?: number;
   /** A store of another engine to go on with. */
   from?: string;
@@ -37,8 +38,14 @@ export interface EngineSetup {
   models?: Partial<Pick<EngineDeps, 'systemPrompt' | 'retries' | 'compactAtPercent'>>;
 }
 
+/** A tool as the engine knows it before it is loaded. */
+export function toEntry(tool: Tool): ToolEntry {
+  const { name, description, readOnly, resumable } = tool;
+  return { name, description, readOnly, resumable, load: () => Promise.resolve(tool) };
+}
+
 /** Allows whatever its tools do not ask about themselves. */
-const openPolicy: EngineDeps['policy'] = {
+const openPolicy: Policy = {
   workspaceOf: (cwd) => cwd,
   noSandbox: () => undefined,
   wrongRule: () => undefined,
@@ -59,9 +66,9 @@ const openPolicy: EngineDeps['policy'] = {
 /** What an engine needs to know about the machine when its tools touch nothing. */
 export function withoutHands(
   root: string,
-): Pick<EngineDeps, 'policy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'> {
+): Pick<EngineDeps, 'loadPolicy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'> {
   return {
-    policy: openPolicy,
+    loadPolicy: () => Promise.resolve(openPolicy),
     ruleSources: { configured: () => [], inWorkspace: () => undefined },
     approvalTimeoutMs: () => null,
     artifactsDir: join(root, 'artifacts'),
@@ -125,7 +132,7 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
     ...withoutModels(),
     ...setup.models,
     providers: () => model,
-    tools: setup.tools ?? [],
+    tools: (setup.tools ?? []).map(toEntry),
     ...withoutHands(root),
     ...setup.hands,
     runsAtOnceMax: setup.runsAtOnceMax ?? 8,

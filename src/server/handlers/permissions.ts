@@ -2,11 +2,13 @@ import type { SessionState } from '../../core/session.js';
 import { limits } from '../../protocol/limits.js';
 import type { PermissionView } from '../../protocol/permissions.js';
 import { stateFor, type ServerDeps } from '../deps.js';
-import { refusedWith, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { refusedWith, reply, sessionNotFound, type Answer, type Handlers, type Soon } from '../handler.js';
 import { fitting } from '../pages.js';
 import type { Client } from '../clients.js';
 
-type PermissionCommands = 'list_permissions' | 'add_permission' | 'remove_permission' | 'test_permission' | 'set_trust' | 'list_decisions';
+type PermissionCommands = 'list_permissions' | 'add_permission' | 'remove_permission' | 'get_ruling' | 'set_trust' | 'list_decisions';
+
+type Policy = Parameters<Parameters<ServerDeps['engine']['usePolicy']>[0]>[0];
 
 interface Where {
   cwd: string;
@@ -15,7 +17,7 @@ interface Where {
 
 export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, PermissionCommands> {
   const { engine, sessionDefaults } = deps;
-  const { store, commit, policy, ruleBook, ruleSources } = engine;
+  const { store, commit, ruleBook, ruleSources } = engine;
 
   /** The directory that a command is about: the one it names, else that of the session, else that of new sessions. */
   function whereOf(named: { session_id?: string | undefined; cwd?: string | undefined }, client: Client): Where | Answer {
@@ -28,13 +30,9 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
     return client.saidHello ? `${client.name} (${client.id})` : client.id;
   }
 
-  function ruling(
-    { cwd, state }: Where,
-    about: { tool: string; mode: SessionState['approvalMode']; accesses: Parameters<typeof policy.judge>[0]['accesses'] },
-  ) {
-    const rules = ruleBook.known(cwd, state?.id ?? '');
-    const readOnly = engine.tools.get(about.tool)?.readOnly === true;
-    return policy.judge({ toolName: about.tool, args: {}, accesses: about.accesses, readOnly, mode: about.mode, cwd, rules });
+  /** Answers once the policy is there; it is loaded when it is first needed. */
+  function withPolicy(answer: (policy: Policy) => Answer): Soon {
+    return { soon: engine.usePolicy(answer) };
   }
 
   const modeOf = (where: Where): SessionState['approvalMode'] => where.state?.approvalMode ?? sessionDefaults().approval_mode ?? 'ask';
@@ -43,106 +41,114 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
     list_permissions(payload, client) {
       const where = whereOf(payload, client);
       if ('ok' in where) return where;
-      const workspace = policy.workspaceOf(where.cwd);
-      const own = ruleSources.inWorkspace(workspace);
-      const trusted = own ? store.permissions.isTrusted(workspace, own.digest) : undefined;
-      const rows = payload.all ? store.permissions.all() : store.permissions.inForce(workspace, where.state?.id ?? '');
-      const fromFile = (source: string, rule: PermissionView['rule']): PermissionView => ({
-        permission_id: '',
-        source,
-        workspace: null,
-        session_id: null,
-        rule,
-        said_by: '',
-        at: null,
-      });
-      const permissions = [
-        ...ruleSources.configured().map((rule) => fromFile('config.json', rule)),
-        ...(own && trusted === true ? own.rules.map((rule) => fromFile(own.path, rule)) : []),
-        ...rows.map((row) => ({
-          permission_id: String(row.no),
-          source: row.sessionId !== null ? 'session' : row.workspace !== null ? 'workspace' : 'everywhere',
-          workspace: row.workspace,
-          session_id: row.sessionId,
-          rule: row.rule,
-          said_by: row.by,
-          at: new Date(row.atMs).toISOString(),
-        })),
-      ];
-      const shown = fitting(permissions);
-      return reply<'list_permissions'>('permissions', {
-        permissions: shown,
-        has_more: shown.length < permissions.length,
-        workspace,
-        mode: modeOf(where),
-        no_sandbox: policy.noSandbox() ?? null,
-        workspace_config: own ? { path: own.path, digest: own.digest, trusted: trusted ?? null, problem: own.problem ?? null } : null,
+      return withPolicy((policy) => {
+        const workspace = policy.workspaceOf(where.cwd);
+        const own = ruleSources.inWorkspace(workspace);
+        const trusted = own ? store.permissions.isTrusted(workspace, own.digest) : undefined;
+        const rows = payload.all ? store.permissions.all() : store.permissions.inForce(workspace, where.state?.id ?? '');
+        const fromFile = (source: string, rule: PermissionView['rule']): PermissionView => ({
+          permission_id: '',
+          source,
+          workspace: null,
+          session_id: null,
+          rule,
+          said_by: '',
+          at: null,
+        });
+        const permissions = [
+          ...ruleSources.configured().map((rule) => fromFile('config.json', rule)),
+          ...(own && trusted === true ? own.rules.map((rule) => fromFile(own.path, rule)) : []),
+          ...rows.map((row) => ({
+            permission_id: String(row.no),
+            source: row.sessionId !== null ? 'session' : row.workspace !== null ? 'workspace' : 'everywhere',
+            workspace: row.workspace,
+            session_id: row.sessionId,
+            rule: row.rule,
+            said_by: row.by,
+            at: new Date(row.atMs).toISOString(),
+          })),
+        ];
+        const shown = fitting(permissions);
+        return reply<'list_permissions'>('permissions', {
+          permissions: shown,
+          has_more: shown.length < permissions.length,
+          workspace,
+          mode: modeOf(where),
+          no_sandbox: policy.noSandbox() ?? null,
+          workspace_config: own ? { path: own.path, digest: own.digest, trusted: trusted ?? null, problem: own.problem ?? null } : null,
+        });
       });
     },
     add_permission({ rule, scope, ...named }, client) {
       const where = whereOf(named, client);
       if ('ok' in where) return where;
-      const problem = policy.wrongRule(rule);
-      if (problem) return refusedWith('invalid_payload', `rule.${problem.field}: ${problem.message}`, { field: `rule.${problem.field}` });
-      if (store.permissions.count() >= limits.rulesMax) {
-        return refusedWith('invalid_payload', `there are ${limits.rulesMax} rules already; remove some`, { field: 'rule' });
-      }
-      if (scope === 'session' && !where.state) return sessionNotFound(named.session_id);
-      const workspace = scope === 'workspace' ? policy.workspaceOf(where.cwd) : null;
-      const sessionId = scope === 'session' ? (where.state?.id ?? null) : null;
-      const by = byOf(client);
-      const done = commit.maintain(() => store.permissions.add({ workspace, sessionId }, rule, by, Date.now()));
-      if (!done) return notNow();
-      return reply<'add_permission'>('accepted', { command: 'add_permission', workspace, session_id: sessionId });
+      return withPolicy((policy) => {
+        const problem = policy.wrongRule(rule);
+        if (problem) return refusedWith('invalid_payload', `rule.${problem.field}: ${problem.message}`, { field: `rule.${problem.field}` });
+        if (store.permissions.count() >= limits.rulesMax) {
+          return refusedWith('invalid_payload', `there are ${limits.rulesMax} rules already; remove some`, { field: 'rule' });
+        }
+        if (scope === 'session' && !where.state) return sessionNotFound(named.session_id);
+        const workspace = scope === 'workspace' ? policy.workspaceOf(where.cwd) : null;
+        const sessionId = scope === 'session' ? (where.state?.id ?? null) : null;
+        const by = byOf(client);
+        const done = commit.maintain(() => store.permissions.add({ workspace, sessionId }, rule, by, Date.now()));
+        if (!done) return notNow();
+        return reply<'add_permission'>('accepted', { command: 'add_permission', workspace, session_id: sessionId });
+      });
     },
     remove_permission({ permission_id }) {
-      let removed = false;
       const no = /^\d{1,15}$/.test(permission_id) ? Number(permission_id) : 0;
-      const done = commit.maintain(() => (removed = store.permissions.remove(no)));
-      if (!done) return notNow();
-      if (!removed) {
+      if (!store.permissions.has(no)) {
         return refusedWith('invalid_payload', `permission_id: there is no rule ${permission_id}; list_permissions shows them`, {
           field: 'permission_id',
         });
       }
+      if (!commit.maintain(() => store.permissions.remove(no))) return notNow();
       return reply<'remove_permission'>('accepted', { command: 'remove_permission', permission_id });
     },
-    test_permission({ tool, command, path, mode, network, unsandboxed, ...named }, client) {
+    get_ruling({ tool, command, path, mode, network, unsandboxed, ...named }, client) {
       const where = whereOf(named, client);
       if ('ok' in where) return where;
-      if ((command === undefined) === (path === undefined)) {
-        return refusedWith('invalid_payload', 'command: give either a command or a path', { field: 'command' });
-      }
-      const kind = engine.tools.get(tool)?.readOnly === true || tool === 'read' ? 'read' : 'write';
-      const access =
-        command === undefined ? ({ kind, path: path ?? '' } as const) : ({ kind: 'command', command, network, unsandboxed } as const);
-      const used = mode ?? modeOf(where);
-      const found = ruling(where, { tool, mode: used, accesses: [access] });
-      return reply<'test_permission'>('permission_test', {
-        action: found.action,
-        why: found.why,
-        parts: fitting(found.parts),
-        sandboxed: command !== undefined && found.reach.confinement.kind === 'sandbox',
-        network: found.reach.confinement.network,
-        notes: found.notes,
-        rules: found.remember,
-        mode: used,
-        workspace: found.reach.workspace,
+      return withPolicy((policy) => {
+        if ((command === undefined) === (path === undefined)) {
+          return refusedWith('invalid_payload', 'command: give either a command or a path', { field: 'command' });
+        }
+        const kind = engine.tools.get(tool)?.readOnly === true || tool === 'read' ? 'read' : 'write';
+        const access =
+          command === undefined ? ({ kind, path: path ?? '' } as const) : ({ kind: 'command', command, network, unsandboxed } as const);
+        const used = mode ?? modeOf(where);
+        const rules = ruleBook.known(policy.workspaceOf(where.cwd), where.state?.id ?? '');
+        const readOnly = engine.tools.get(tool)?.readOnly === true;
+        const found = policy.judge({ toolName: tool, args: {}, accesses: [access], readOnly, mode: used, cwd: where.cwd, rules });
+        return reply<'get_ruling'>('ruling', {
+          action: found.action,
+          why: found.why,
+          parts: fitting(found.parts),
+          sandboxed: command !== undefined && found.reach.confinement.kind === 'sandbox',
+          network: found.reach.confinement.network,
+          notes: found.notes,
+          rules: found.remember,
+          mode: used,
+          workspace: found.reach.workspace,
+        });
       });
     },
     set_trust({ digest, trusted, ...named }, client) {
       const where = whereOf(named, client);
       if ('ok' in where) return where;
-      const workspace = policy.workspaceOf(where.cwd);
-      const own = ruleSources.inWorkspace(workspace);
-      if (!own) return refusedWith('invalid_payload', `cwd: ${workspace} has no config of its own`, { field: 'cwd' });
-      if (digest !== undefined && digest !== own.digest) {
-        return refusedWith('invalid_payload', `digest: ${own.path} has changed since; look at it again`, { field: 'digest' });
-      }
-      const by = byOf(client);
-      const done = commit.maintain(() => store.permissions.setTrust(workspace, own.digest, trusted, by, Date.now()));
-      if (!done) return notNow();
-      return reply<'set_trust'>('accepted', { command: 'set_trust', workspace, digest: own.digest, trusted });
+      return withPolicy((policy) => {
+        const workspace = policy.workspaceOf(where.cwd);
+        const own = ruleSources.inWorkspace(workspace);
+        if (!own) return refusedWith('invalid_payload', `cwd: ${workspace} has no config of its own`, { field: 'cwd' });
+        if (digest !== undefined && digest !== own.digest) {
+          return refusedWith('invalid_payload', `digest: ${own.path} has changed since; look at it again`, { field: 'digest' });
+        }
+        const by = byOf(client);
+        const done = commit.maintain(() => store.permissions.setTrust(workspace, own.digest, trusted, by, Date.now()));
+        if (!done) return notNow();
+        return reply<'set_trust'>('accepted', { command: 'set_trust', workspace, digest: own.digest, trusted });
+      });
     },
     list_decisions({ session_id, cursor, limit }) {
       if (session_id !== undefined && !store.sessions.exists(session_id)) return sessionNotFound(session_id);
