@@ -10,9 +10,10 @@ import type { Finding, Search } from './text-search.js';
 
 /** Only where the system keeps its programs: never from a workspace, never by PATH. */
 const trusted = ['/usr/bin/rg', '/usr/local/bin/rg', '/bin/rg'];
-const recordBytesMax = 64 * 1024;
+const fieldBytesMax = 64 * 1024;
 const problemCharsMax = 2_000;
 const lineEnd = 0x0a;
+const pathEnd = 0;
 
 type Ripgrep = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -58,8 +59,7 @@ export async function* searchWithRipgrep(program: string, search: Search): Async
   const stderr = collect(child.stderr);
   let isDone = false;
   try {
-    const mode = search.mode;
-    for await (const record of recordsOf(child.stdout, mode === 'files' ? 0 : lineEnd)) yield toFinding(record, mode);
+    yield* findingsOf(child.stdout, search.mode);
     isDone = true;
     const code = await ended;
     if (code instanceof Error) yield { kind: 'problem', text: `rg did not start: ${code.message}` };
@@ -89,36 +89,62 @@ function argumentsOf({ pattern, literal, ignoreCase, mode, contextLines, glob, p
   ];
 }
 
-/** Its output, record by record. One that is too long is dropped as it comes. */
-async function* recordsOf(stream: Readable, end: number): AsyncGenerator<Buffer> {
-  let held = Buffer.alloc(0);
-  let isDropping = false;
+/** Its output, field by field: a path ends with NUL, and what was found in it with a line end. A field that is too long comes empty. */
+async function* fieldsOf(stream: Readable, ends: readonly number[]): AsyncGenerator<string> {
+  let held: Buffer[] = [];
+  let bytes = 0;
+  let field = 0;
+  const take = (): string => {
+    const text = bytes > fieldBytesMax ? '' : Buffer.concat(held).toString('utf8');
+    [held, bytes] = [[], 0];
+    return text;
+  };
   for await (const chunk of stream as AsyncIterable<Buffer>) {
-    let start = 0;
-    for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, start)) {
-      if (!isDropping) yield Buffer.concat([held, chunk.subarray(start, at)]);
-      held = Buffer.alloc(0);
-      isDropping = false;
-      start = at + 1;
+    for (let start = 0; start < chunk.length;) {
+      const end = chunk.indexOf(ends[field % ends.length] ?? 0, start);
+      const piece = chunk.subarray(start, end === -1 ? chunk.length : end);
+      bytes += piece.length;
+      if (bytes <= fieldBytesMax) held.push(piece);
+      if (end === -1) break;
+      yield take();
+      field++;
+      start = end + 1;
     }
-    const rest = chunk.subarray(start);
-    isDropping ||= held.length + rest.length > recordBytesMax;
-    held = isDropping ? Buffer.alloc(0) : Buffer.concat([held, rest]);
+  }
+  if (bytes > 0) yield take();
+}
+
+async function* findingsOf(stream: Readable, mode: Search['mode']): AsyncGenerator<Finding> {
+  let path: string | undefined;
+  for await (const field of fieldsOf(stream, mode === 'files' ? [pathEnd] : [pathEnd, lineEnd])) {
+    if (mode === 'files') yield { kind: 'file', path: toPath(field) };
+    else if (path === undefined) {
+      const { notes, rest } = splitNotes(field);
+      yield* notes;
+      path = rest;
+    } else {
+      if (path !== '') yield toFinding(toPath(path), field, mode);
+      path = undefined;
+    }
   }
 }
 
-function toFinding(record: Buffer, mode: Search['mode']): Finding {
-  if (mode === 'files') return { kind: 'file', path: toPath(record.toString('utf8')) };
-  const split = record.indexOf(0);
-  if (split === -1) {
-    const said = record.toString('utf8');
-    const binary = /^(?:Binary file )?(.*?)(?:: binary file)? matches \(found/.exec(said);
-    return binary ? { kind: 'binary', path: toPath(binary[1] ?? '') } : { kind: 'gap', path: '' };
+/** What stands on lines of its own before a path. */
+function splitNotes(field: string): { notes: Finding[]; rest: string } {
+  const notes: Finding[] = [];
+  let rest = field;
+  while (true) {
+    const [line = ''] = rest.split('\n', 1);
+    const binary = /^(?:Binary file )?(.*?)(?:: binary file)? matches \(found/.exec(line);
+    if (line !== '--' && !binary) return { notes, rest };
+    notes.push(binary ? { kind: 'binary', path: toPath(binary[1] ?? '') } : { kind: 'gap', path: '' });
+    rest = rest.slice(line.length + 1);
   }
-  const path = toPath(record.toString('utf8', 0, split));
-  const rest = record.toString('utf8', split + 1);
-  if (mode === 'count') return { kind: 'count', path, count: Number(rest) };
-  const [, line = '0', mark, text = ''] = /^(\d+)([:-])([^]*)$/.exec(rest) ?? [];
+}
+
+function toFinding(path: string, said: string, mode: Search['mode']): Finding {
+  if (mode === 'count') return { kind: 'count', path, count: Number(said) };
+  const [, line = '0', mark, text = ''] = /^(\d+)([:-])([^]*)$/.exec(said) ?? [];
   return { kind: mark === '-' ? 'context' : 'match', path, line: Number(line), text: text.replace(/\r$/, '') };
 }
 
