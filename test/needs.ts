@@ -2,7 +2,15 @@ import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Programs that some tests look through, and the Debian package that brings each. */
-export const debianPackages = { tmux: 'tmux', strace: 'strace', sqlite3: 'sqlite3', bwrap: 'bubblewrap', cc: 'gcc', python3: 'python3' };
+export const debianPackages = {
+  tmux: 'tmux',
+  strace: 'strace',
+  sqlite3: 'sqlite3',
+  bwrap: 'bubblewrap',
+  cc: 'gcc',
+  python3: 'python3',
+  rg: 'ripgrep',
+};
 export type Program = keyof typeof debianPackages;
 
 /** For `describe.skipIf(missing('strace'))('… (needs strace)')`: with these words in its title `npm test` can say why it was skipped. */

@@ -21,173 +21,180 @@ const searches = [
   { name: 'without ripgrep', grep: createGrepTool({ ripgrep: () => Promise.resolve(undefined) }), isMissing: false },
 ];
 
-describe.for(searches.filter(({ isMissing }) => !isMissing))('$name', ({ grep }) => {
-  function search(dir: TempDir, args: Record<string, unknown>, overrides: Partial<ToolContext> = {}): Promise<Said> {
-    return callTool(grep, args, toolContext({ cwd: dir.path, ...overrides }));
-  }
+for (const { name, grep, isMissing } of searches) {
+  describe.skipIf(isMissing)(name, () => {
+    function search(dir: TempDir, args: Record<string, unknown>, overrides: Partial<ToolContext> = {}): Promise<Said> {
+      return callTool(grep, args, toolContext({ cwd: dir.path, ...overrides }));
+    }
 
-  test('lines come by file with their numbers, relative to the session', async () => {
-    using dir = makeTempDir();
-    plant(dir, { 'src/a.ts': 'one\nneedle 1\r\nthree\nneedle 2\n', 'b.ts': 'nothing\n' });
-    const said = await search(dir, { pattern: 'needle \\d' });
-    expect(said).toMatchObject({
-      isError: false,
-      text: 'src/a.ts\n2: needle 1\n4: needle 2',
-      details: { counts: { matches: 2, files: 1 } },
-    });
-    expect((await search(dir, { pattern: 'needle', path: 'src' })).text).toContain('src/a.ts\n2: needle 1');
-    expect((await search(dir, { pattern: 'needle', path: 'src/a.ts' })).text).toBe('src/a.ts\n2: needle 1\n4: needle 2');
-    expect((await search(dir, { pattern: 'needle', path: dir.file('b.ts') })).text).toBe('No matches.');
-  });
-
-  test('the other modes name files or count lines', async () => {
-    using dir = makeTempDir();
-    plant(dir, { 'a b': 'x\nx\n', c: 'x\n', d: 'y\n' });
-    expect((await search(dir, { pattern: 'x', mode: 'files' })).text.split('\n').sort()).toEqual(['a b', 'c']);
-    expect((await search(dir, { pattern: 'x', mode: 'count' })).text.split('\n').sort()).toEqual(['a b: 2', 'c: 1']);
-    expect((await search(dir, { pattern: 'x', mode: 'count', path: 'c' })).text).toBe('c: 1');
-    expect((await search(dir, { pattern: 'x', mode: 'files', path: 'c' })).text).toBe('c');
-  });
-
-  test('patterns may be plain text, or ignore case, or begin with a dash', async () => {
-    using dir = makeTempDir();
-    plant(dir, { a: 'Foo(bar)\n--files\n$HOME [x]\n' });
-    expect((await search(dir, { pattern: 'foo', ignore_case: true })).text).toBe('a\n1: Foo(bar)');
-    expect((await search(dir, { pattern: 'foo' })).text).toBe('No matches.');
-    expect((await search(dir, { pattern: 'Foo(', literal: true })).text).toBe('a\n1: Foo(bar)');
-    expect((await search(dir, { pattern: '$HOME [x]', literal: true })).text).toBe('a\n3: $HOME [x]');
-    expect((await search(dir, { pattern: '--files' })).text).toBe('a\n2: --files');
-  });
-
-  test('lines around a match are shown, with gaps', async () => {
-    using dir = makeTempDir();
-    plant(dir, { a: '1\n2\nx\n4\n5\n6\n7\nx\n9\n' });
-    expect((await search(dir, { pattern: 'x', context: 1 })).text).toBe('a\n2- 2\n3: x\n4- 4\n--\n7- 7\n8: x\n9- 9');
-    expect((await search(dir, { pattern: 'x', context: 1, limit: 1 })).text).toContain('a\n2- 2\n3: x\n4- 4\n\n[Stopped at the limit of 1');
-  });
-
-  test('only files that a glob names are searched', async () => {
-    using dir = makeTempDir();
-    plant(dir, { 'a.ts': 'x\n', 'd/b.ts': 'x\n', 'd/c.js': 'x\n' });
-    const names = async (glob: string): Promise<string[]> =>
-      (await search(dir, { pattern: 'x', glob, mode: 'files' })).text.split('\n').sort();
-    expect(await names('*.ts')).toEqual(['a.ts', 'd/b.ts']);
-    expect(await names('d/*.{ts,js}')).toEqual(['d/b.ts', 'd/c.js']);
-    expect(await names('!*.ts')).toEqual(['d/c.js']);
-    expect(await names('--pre=touch')).toEqual(['No matches.']);
-  });
-
-  test('what git ignores and .git are left out; hidden files are not', async () => {
-    using dir = makeTempDir();
-    plant(dir, { '.gitignore': '*.log\nout/\n', 'a.log': 'x', 'out/b': 'x', '.git/c': 'x', '.github/d': 'x', e: 'x' });
-    expect((await search(dir, { pattern: 'x', mode: 'files' })).text.split('\n').sort()).toEqual(['.github/d', 'e']);
-    expect((await search(dir, { pattern: 'x', mode: 'files', path: 'out' })).text).toBe('out/b');
-    expect((await search(dir, { pattern: 'x', path: 'a.log' })).text).toBe('a.log\n1: x');
-  });
-
-  test('a pattern that is none is refused with the reason', async () => {
-    using dir = makeTempDir();
-    plant(dir, { a: 'x' });
-    for (const pattern of ['(', '[a', 'a{2,1}', '*']) {
-      expect(await search(dir, { pattern }), pattern).toMatchObject({
-        isError: true,
-        text: expect.stringMatching(/regular expression|regex/i),
+    test('lines come by file with their numbers, relative to the session', async () => {
+      using dir = makeTempDir();
+      plant(dir, { 'src/a.ts': 'one\nneedle 1\r\nthree\nneedle 2\n', 'b.ts': 'nothing\n' });
+      const said = await search(dir, { pattern: 'needle \\d' });
+      expect(said).toMatchObject({
+        isError: false,
+        text: 'src/a.ts\n2: needle 1\n4: needle 2',
+        details: { counts: { matches: 2, files: 1 } },
       });
-    }
-  });
-
-  test('files that may not be read are not shown, and counted', async () => {
-    using dir = makeTempDir();
-    plant(dir, { a: 'password\n', '.env': 'password=hunter2\n', 'secret/b': 'password\n' });
-    symlinkSync('/etc/passwd', dir.file('link'));
-    const context = toolContext({ cwd: dir.path });
-    const refuses = (_: string, path: string): string | undefined => (/secret|\.env/.test(path) ? 'no' : undefined);
-    for (const mode of ['content', 'files', 'count']) {
-      const { text } = await search(dir, { pattern: 'password', mode }, { reach: { ...context.reach, refuses } });
-      expect(text).not.toMatch(/hunter2|secret|\.env/);
-      expect(text).toMatch(/^a/);
-    }
-    expect((await search(dir, { pattern: 'root:', mode: 'files' })).text).toBe('No matches.');
-    for (const path of ['link', '/etc/passwd', '/etc', '..', '/proc/self/root/etc/passwd']) {
-      expect(await search(dir, { pattern: 'root', path }), path).toMatchObject({
-        isError: true,
-        text: expect.stringContaining('may not be read'),
-      });
-    }
-  });
-
-  test('special files are refused, or passed by', async () => {
-    using dir = makeTempDir();
-    plant(dir, { a: 'x\n' });
-    execFileSync('mkfifo', [dir.file('pipe')]);
-    symlinkSync('loop', dir.file('loop'));
-    symlinkSync('.', dir.file('self'));
-    const reach = { ...toolContext({ cwd: dir.path }).reach, refuses: () => undefined };
-    for (const path of ['pipe', 'loop', '/dev/zero', '/proc/kmsg', '/proc/self', '/sys', 'no']) {
-      expect(await search(dir, { pattern: 'x', path }, { reach }), path).toMatchObject({ isError: true });
-    }
-    expect((await search(dir, { pattern: 'x' })).text).toBe('a\n1: x');
-  });
-
-  test('long lines are cut and binary data is not shown', async () => {
-    using dir = makeTempDir();
-    plant(dir, { long: `x${'y'.repeat(100_000)}\n`, binary: Buffer.concat([Buffer.alloc(100), Buffer.from('x\n')]) });
-    const { text } = await search(dir, { pattern: 'x' });
-    expect(text.length).toBeLessThan(700);
-    expect(text).toContain('omitted end of long line');
-    expect(text).not.toContain('\0');
-  });
-
-  test('what is told is bounded, and that is said', async () => {
-    using dir = makeTempDir();
-    plant(dir, { a: `x ${'y'.repeat(400)}\n`.repeat(5_000) });
-    expect((await search(dir, { pattern: 'x', limit: 3 })).text).toMatch(/3: x y+\n\n\[Stopped at the limit of 3; there may be more/);
-    const { text } = await search(dir, { pattern: 'x', limit: 2_000 });
-    expect(text.length).toBeLessThan(52_000);
-    expect(text).toContain('[Only 50 KB are shown');
-  });
-
-  test('a large file of one line costs little', async () => {
-    using dir = makeTempDir();
-    const file = openSync(dir.file('large'), 'w');
-    for (let i = 0; i < 157; i++) writeSync(file, Buffer.alloc(1024 * 1024, i === 100 ? 'x\u0001' : 'y\u0002'));
-    closeSync(file);
-    plant(dir, { a: 'x\n' });
-    const before = process.memoryUsage.rss();
-    expect((await search(dir, { pattern: 'x' })).text).toBe('a\n1: x');
-    expect(await search(dir, { pattern: 'x', path: 'large' })).toMatchObject({ isError: true, text: expect.stringContaining('too large') });
-    expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 * 1024);
-  });
-
-  test('it stops when it is told to', async () => {
-    using dir = makeTempDir();
-    for (let d = 0; d < 10; d++) for (let f = 0; f < 50; f++) plant(dir, { [`d${d}/f${f}`]: 'some text\n' });
-    const stop = new AbortController();
-    let stoppedMs = 0;
-    setImmediate(() => {
-      stoppedMs = performance.now();
-      stop.abort();
+      expect((await search(dir, { pattern: 'needle', path: 'src' })).text).toContain('src/a.ts\n2: needle 1');
+      expect((await search(dir, { pattern: 'needle', path: 'src/a.ts' })).text).toBe('src/a.ts\n2: needle 1\n4: needle 2');
+      expect((await search(dir, { pattern: 'needle', path: dir.file('b.ts') })).text).toBe('No matches.');
     });
-    expect((await search(dir, { pattern: 'nothing' }, { signal: stop.signal })).text).toBe('Stopped.');
-    expect(performance.now() - stoppedMs).toBeLessThan(1_000);
-  });
 
-  test('directories that cannot be entered end nothing', async () => {
-    using dir = makeTempDir();
-    plant(dir, { a: 'x\n', 'closed/b': 'x\n' });
-    chmodSync(dir.file('closed'), 0o000);
-    expect((await search(dir, { pattern: 'x' })).text).toContain('a\n1: x');
-    chmodSync(dir.file('closed'), 0o755);
-  });
+    test('the other modes name files or count lines', async () => {
+      using dir = makeTempDir();
+      plant(dir, { 'a b': 'x\nx\n', c: 'x\n', d: 'y\n' });
+      expect((await search(dir, { pattern: 'x', mode: 'files' })).text.split('\n').sort()).toEqual(['a b', 'c']);
+      expect((await search(dir, { pattern: 'x', mode: 'count' })).text.split('\n').sort()).toEqual(['a b: 2', 'c: 1']);
+      expect((await search(dir, { pattern: 'x', mode: 'count', path: 'c' })).text).toBe('c: 1');
+      expect((await search(dir, { pattern: 'x', mode: 'files', path: 'c' })).text).toBe('c');
+    });
 
-  test('names cannot pretend to be results', async () => {
-    using dir = makeTempDir();
-    plant(dir, { 'a\n9: fake': 'x\n', '--pre': 'x\n' });
-    const { text } = await search(dir, { pattern: 'x' });
-    expect(text).toContain('a\\u{a}9: fake\n1: x');
-    expect(text).toContain('--pre\n1: x');
+    test('patterns may be plain text, or ignore case, or begin with a dash', async () => {
+      using dir = makeTempDir();
+      plant(dir, { a: 'Foo(bar)\n--files\n$HOME [x]\n' });
+      expect((await search(dir, { pattern: 'foo', ignore_case: true })).text).toBe('a\n1: Foo(bar)');
+      expect((await search(dir, { pattern: 'foo' })).text).toBe('No matches.');
+      expect((await search(dir, { pattern: 'Foo(', literal: true })).text).toBe('a\n1: Foo(bar)');
+      expect((await search(dir, { pattern: '$HOME [x]', literal: true })).text).toBe('a\n3: $HOME [x]');
+      expect((await search(dir, { pattern: '--files' })).text).toBe('a\n2: --files');
+    });
+
+    test('lines around a match are shown, with gaps', async () => {
+      using dir = makeTempDir();
+      plant(dir, { a: '1\n2\nx\n4\n5\n6\n7\nx\n9\n' });
+      expect((await search(dir, { pattern: 'x', context: 1 })).text).toBe('a\n2- 2\n3: x\n4- 4\n--\n7- 7\n8: x\n9- 9');
+      expect((await search(dir, { pattern: 'x', context: 1, limit: 1 })).text).toContain(
+        'a\n2- 2\n3: x\n4- 4\n\n[Stopped at the limit of 1',
+      );
+    });
+
+    test('only files that a glob names are searched', async () => {
+      using dir = makeTempDir();
+      plant(dir, { 'a.ts': 'x\n', 'd/b.ts': 'x\n', 'd/c.js': 'x\n' });
+      const names = async (glob: string): Promise<string[]> =>
+        (await search(dir, { pattern: 'x', glob, mode: 'files' })).text.split('\n').sort();
+      expect(await names('*.ts')).toEqual(['a.ts', 'd/b.ts']);
+      expect(await names('d/*.{ts,js}')).toEqual(['d/b.ts', 'd/c.js']);
+      expect(await names('!*.ts')).toEqual(['d/c.js']);
+      expect(await names('--pre=touch')).toEqual(['No matches.']);
+    });
+
+    test('what git ignores and .git are left out; hidden files are not', async () => {
+      using dir = makeTempDir();
+      plant(dir, { '.gitignore': '*.log\nout/\n', 'a.log': 'x', 'out/b': 'x', '.git/c': 'x', '.github/d': 'x', e: 'x' });
+      expect((await search(dir, { pattern: 'x', mode: 'files' })).text.split('\n').sort()).toEqual(['.github/d', 'e']);
+      expect((await search(dir, { pattern: 'x', mode: 'files', path: 'out' })).text).toBe('out/b');
+      expect((await search(dir, { pattern: 'x', path: 'a.log' })).text).toBe('a.log\n1: x');
+    });
+
+    test('a pattern that is none is refused with the reason', async () => {
+      using dir = makeTempDir();
+      plant(dir, { a: 'x' });
+      for (const pattern of ['(', '[a', 'a{2,1}', '*']) {
+        expect(await search(dir, { pattern }), pattern).toMatchObject({
+          isError: true,
+          text: expect.stringMatching(/regular expression|regex/i),
+        });
+      }
+    });
+
+    test('files that may not be read are not shown, and counted', async () => {
+      using dir = makeTempDir();
+      plant(dir, { a: 'password\n', '.env': 'password=hunter2\n', 'secret/b': 'password\n' });
+      symlinkSync('/etc/passwd', dir.file('link'));
+      const context = toolContext({ cwd: dir.path });
+      const refuses = (_: string, path: string): string | undefined => (/secret|\.env/.test(path) ? 'no' : undefined);
+      for (const mode of ['content', 'files', 'count']) {
+        const { text } = await search(dir, { pattern: 'password', mode }, { reach: { ...context.reach, refuses } });
+        expect(text).not.toMatch(/hunter2|secret|\.env/);
+        expect(text).toMatch(/^a/);
+      }
+      expect((await search(dir, { pattern: 'root:', mode: 'files' })).text).toBe('No matches.');
+      for (const path of ['link', '/etc/passwd', '/etc', '..', '/proc/self/root/etc/passwd']) {
+        expect(await search(dir, { pattern: 'root', path }), path).toMatchObject({
+          isError: true,
+          text: expect.stringContaining('may not be read'),
+        });
+      }
+    });
+
+    test('special files are refused, or passed by', async () => {
+      using dir = makeTempDir();
+      plant(dir, { a: 'x\n' });
+      execFileSync('mkfifo', [dir.file('pipe')]);
+      symlinkSync('loop', dir.file('loop'));
+      symlinkSync('.', dir.file('self'));
+      const reach = { ...toolContext({ cwd: dir.path }).reach, refuses: () => undefined };
+      for (const path of ['pipe', 'loop', '/dev/zero', '/proc/kmsg', '/proc/self', '/sys', 'no']) {
+        expect(await search(dir, { pattern: 'x', path }, { reach }), path).toMatchObject({ isError: true });
+      }
+      expect((await search(dir, { pattern: 'x' })).text).toBe('a\n1: x');
+    });
+
+    test('long lines are cut and binary data is not shown', async () => {
+      using dir = makeTempDir();
+      plant(dir, { long: `x${'y'.repeat(100_000)}\n`, binary: Buffer.concat([Buffer.alloc(100), Buffer.from('x\n')]) });
+      const { text } = await search(dir, { pattern: 'x' });
+      expect(text.length).toBeLessThan(700);
+      expect(text).toContain('omitted end of long line');
+      expect(text).not.toContain('\0');
+    });
+
+    test('what is told is bounded, and that is said', async () => {
+      using dir = makeTempDir();
+      plant(dir, { a: `x ${'y'.repeat(400)}\n`.repeat(5_000) });
+      expect((await search(dir, { pattern: 'x', limit: 3 })).text).toMatch(/3: x y+\n\n\[Stopped at the limit of 3; there may be more/);
+      const { text } = await search(dir, { pattern: 'x', limit: 2_000 });
+      expect(text.length).toBeLessThan(52_000);
+      expect(text).toContain('[Only 50 KB are shown');
+    });
+
+    test('a large file of one line costs little', async () => {
+      using dir = makeTempDir();
+      const file = openSync(dir.file('large'), 'w');
+      for (let i = 0; i < 157; i++) writeSync(file, Buffer.alloc(1024 * 1024, i === 100 ? 'x\u0001' : 'y\u0002'));
+      closeSync(file);
+      plant(dir, { a: 'x\n' });
+      const before = process.memoryUsage.rss();
+      expect((await search(dir, { pattern: 'x' })).text).toBe('a\n1: x');
+      expect(await search(dir, { pattern: 'x', path: 'large' })).toMatchObject({
+        isError: true,
+        text: expect.stringContaining('too large'),
+      });
+      expect(process.memoryUsage.rss() - before).toBeLessThan(64 * 1024 * 1024);
+    });
+
+    test('it stops when it is told to', async () => {
+      using dir = makeTempDir();
+      for (let d = 0; d < 10; d++) for (let f = 0; f < 50; f++) plant(dir, { [`d${d}/f${f}`]: 'some text\n' });
+      const stop = new AbortController();
+      let stoppedMs = 0;
+      setImmediate(() => {
+        stoppedMs = performance.now();
+        stop.abort();
+      });
+      expect((await search(dir, { pattern: 'nothing' }, { signal: stop.signal })).text).toBe('Stopped.');
+      expect(performance.now() - stoppedMs).toBeLessThan(1_000);
+    });
+
+    test('directories that cannot be entered end nothing', async () => {
+      using dir = makeTempDir();
+      plant(dir, { a: 'x\n', 'closed/b': 'x\n' });
+      chmodSync(dir.file('closed'), 0o000);
+      expect((await search(dir, { pattern: 'x' })).text).toContain('a\n1: x');
+      chmodSync(dir.file('closed'), 0o755);
+    });
+
+    test('names cannot pretend to be results', async () => {
+      using dir = makeTempDir();
+      plant(dir, { 'a\n9: fake': 'x\n', '--pre': 'x\n' });
+      const { text } = await search(dir, { pattern: 'x' });
+      expect(text).toContain('a\\u{a}9: fake\n1: x');
+      expect(text).toContain('--pre\n1: x');
+    });
   });
-});
+}
 
 test('an expression that would take for ever ends with its search', async () => {
   using dir = makeTempDir();
