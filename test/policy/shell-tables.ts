@@ -38,11 +38,19 @@ for (const line of readLines('bypass-commands.txt')) {
   else bypasses.push({ rules, command: line });
 }
 
+const known = new Map<string, string[]>();
+
+function wordsOf(rule: string): string[] {
+  const words = known.get(rule) ?? ruleWords(rule) ?? [];
+  known.set(rule, words);
+  return words;
+}
+
 /** Allowed when a rule covers every part and nothing is written. */
 export function isAllowed(command: string, allowed: readonly string[]): boolean {
   const parsed = parseCommand(command);
   if ('unclear' in parsed || parsed.parts.length === 0) return false;
-  const words = allowed.map((rule) => ruleWords(rule) ?? []);
+  const words = allowed.map(wordsOf);
   return parsed.parts.every((part) => part.writes.length === 0 && words.some((rule) => beginsWith(part, rule)));
 }
 
@@ -50,5 +58,5 @@ export function isAllowed(command: string, allowed: readonly string[]): boolean 
 export function isDenied(command: string, denied: string): boolean {
   const parsed = parseCommand(command);
   if ('unclear' in parsed) return false;
-  return parsed.parts.some((part) => beginsWith(part, ruleWords(denied) ?? [], true));
+  return parsed.parts.some((part) => beginsWith(part, wordsOf(denied), true));
 }
