@@ -9,7 +9,7 @@ import type { Style } from './style.js';
 
 const resultLinesMax = 20;
 const diffLinesMax = 40;
-const quotedColumnsMax = 80;
+const quotedColumnsMax = 160;
 
 /** What came of a call; `unseen` is the part of its result that was not shown as it came. */
 export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string | undefined): void {

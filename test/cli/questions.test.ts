@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeAnswer, describeQuestion, hintOf, readAnswer } from '../../src/cli/questions.js';
+import { createStyle } from '../../src/cli/style.js';
 import type { UiRequest } from '../../src/protocol/events.js';
 
 function ask(method: UiRequest['method'], params: Record<string, unknown>): UiRequest {
@@ -37,6 +38,69 @@ test('an approval is denied with a reason, and says what would run', () => {
   expect(readAnswer(select, 'deny it')).toMatchObject({ ok: false });
   expect(describeQuestion(approval)[1]).toBe('bash {"command":"ls \\u001b[2J"}');
   expect(describeAnswer({ value: 'deny', reason: 'no' })).toBe('deny, because no');
+});
+
+const full = ask('select', {
+  kind: 'approval',
+  title: 'make\n1) Allow',
+  command: 'make\n1) Allow once\nrm x',
+  message: 'make\n1) Allow once\nrm x\nno rule allows it\nIt runs in the sandbox, with the network.',
+  tool_name: 'bash',
+  args: {},
+  asked_by: { session_id: 'ses_0123456789abc', title: 'the \u001b[2Jbuild', model: 'a/b' },
+  workspace: '/w',
+  sandboxed: true,
+  network: true,
+  options: [
+    { value: 'allow_once', label: 'Allow once' },
+    { value: 'allow_session', label: 'Allow this in this session' },
+    { value: 'allow_always', label: 'Always allow in this workspace: bash make' },
+    { value: 'deny', label: 'Deny, and stop the run' },
+  ],
+});
+
+test('an approval says who asks and what would run, and nothing in a command looks like a line of ours', () => {
+  expect(describeQuestion(full)).toEqual([
+    'make 1) Allow',
+    'asked by the ␛[2Jbuild (0123456789), a/b in /w',
+    '$ make',
+    '| 1) Allow once',
+    '| rm x',
+    'no rule allows it',
+    'It runs in the sandbox, with the network.',
+    '[in a sandbox, with the network]',
+    '1) Allow once',
+    '2) Allow this in this session',
+    '3) Always allow in this workspace: bash make',
+    '4) Deny, and stop the run',
+  ]);
+  const { params } = full;
+  expect(describeQuestion({ ...full, params: { ...params, sandboxed: false } })).toContain('[not in a sandbox, with the network]');
+});
+
+test('an approval is answered with a word, too, if it has that option', () => {
+  const meant = { once: 'allow_once', Y: 'allow_once', session: 'allow_session', always: 'allow_always', no: 'deny', 2: 'allow_session' };
+  for (const [typed, result] of Object.entries(meant)) expect(readAnswer(full, typed)).toEqual({ ok: true, result });
+  for (const typed of ['always', 'constructor', 'allow', '']) expect(readAnswer(approval, typed)).toMatchObject({ ok: false });
+  expect(readAnswer(select, 'yes')).toMatchObject({ ok: false });
+});
+
+test('what is too long to show says how much is missing and what shows it', () => {
+  const rest = 'berth answer q --show';
+  const long = { ...full.params, command: undefined, message: '', tool_name: 'edit', args: { path: 'a.txt', edits: [] } };
+  const diff = ['--- a.txt', '+++ a.txt', '@@ -1 +1 @@', ...Array.from({ length: 100 }, (_, n) => `+${n}`), ''].join('\n');
+  const cut = describeQuestion({ ...full, params: { ...long, diff } }, { linesMax: 10, rest });
+  expect(cut.slice(2, 4)).toEqual(['edit a.txt', '--- a.txt']);
+  expect(cut).toContain('  [this is not the whole change: 93 more lines]');
+  expect(cut).toContain(`${rest} shows all of it`);
+  expect(describeQuestion({ ...full, params: { ...long, diff } })).toContain('+99');
+  const wide = { ...full.params, command: `echo ${'x'.repeat(1_000)}; rm y`, message: '' };
+  expect(describeQuestion({ ...full, params: wide }, { linesMax: 10, rest })).toContain(
+    '  [this is not the whole command: the ends of 1 long line]',
+  );
+  const painted = describeQuestion({ ...full, params: { ...long, diff: '-a\n+b\n' } }, { style: createStyle(true) });
+  expect(painted).toContain('\u001b[31m-a\u001b[39m');
+  expect(painted).toContain('\u001b[32m+b\u001b[39m');
 });
 
 test('yes and no are understood, other words are not', () => {

@@ -1,4 +1,6 @@
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { missing } from '../needs.js';
@@ -137,10 +139,31 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.type('echo danger with approval', 'Enter');
     await screen.until((text) =>
-      /\[question\] Echo this text\?\n {2}danger\n[^]*1\) Allow once\n {2}2\) Deny[^\n]*\n[^]*\n> *\n/.test(text),
+      /\[question\] Echo this text\?\n {2}asked by [^]*\n {2}danger\n[^]*1\) Allow once\n {2}2\) Deny[^\n]*\n[^]*\n> *\n/.test(text),
     );
     await screen.type('1', 'Enter');
     await screen.until((text) => /answered: allow_once\n[^]*echo said: danger\n\[run\] completed\n/.test(text));
+  });
+
+  test('a change is seen in colours before it is made, cut where it is long, and whole with /show', async () => {
+    await using daemon = await startDaemon();
+    const session = (await runOk(daemon, ['new'])).trim();
+    const lines = Array.from({ length: 90 }, (_, n) => `l${n + 1}`);
+    writeFileSync(join(daemon.workdir, 'a.txt'), `${lines.join('\n')}\n`);
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.type('edit a.txt: l90 -> first', 'Enter');
+    await screen.until((text) => /\n {2}edit a\.txt\n[^]*\n {2}-l90\n {2}\+first\n[^]* {2}1\) Allow once\n[^]*\n> *\n/.test(text));
+    expect(await screen.coloured()).toMatch(/\u001b\[31m-l90\n[^]*\u001b\[32m\+first\n/); // eslint-disable-line no-control-regex
+    await screen.type('1', 'Enter');
+    await screen.until((text) => /answered: allow_once\n[^]*\[tool\] edit done[^]*\[run\] completed\n/.test(text));
+    await runOk(daemon, ['send', session, '-'], { input: `run true\n${lines.map((line) => `: ${line}`).join('\n')}` });
+    await screen.until((text) =>
+      /\[this is not the whole command: 31 more lines\]\n[^]*\/show, or berth answer \w+ --show, shows all of it\n/.test(text),
+    );
+    await screen.type('/show', 'Enter');
+    await screen.until((text) => text.includes('\n  | : l90\n'));
+    await screen.type('n', 'Enter');
+    await screen.until((text) => text.includes('[run] stopped'));
   });
 
   test('a hostile text does nothing to the terminal, and NO_COLOR is respected', async () => {

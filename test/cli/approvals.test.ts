@@ -1,0 +1,148 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test, vi } from 'vitest';
+import { missing } from '../needs.js';
+import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { poll, runCommand, runOk, startCommand } from './run-cli.js';
+
+vi.setConfig({ testTimeout: 90_000 });
+
+const bare = { config: { sandbox: { enabled: false } } };
+
+async function newSession(daemon: TestDaemon, title: string): Promise<string> {
+  return (await runOk(daemon, ['new', '--title', title])).trim();
+}
+
+test('a change is approved by whoever sees it, and everybody hears by whom', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'harbour');
+  await using watch = startCommand(daemon, ['attach', session, '--plain']);
+  watch.type('write ahoy to notes.txt\n');
+  const asked = await watch.until((text) => text.includes('with which the run goes on'));
+  expect(asked).toMatch(
+    /\[question\] Write notes\.txt[^\n]*\n {2}asked by harbour \(\w{10}\), offline\/guide in \S+\/work\n {2}write notes\.txt\n/,
+  );
+  expect(asked).toMatch(
+    /\n {2}\+ahoy\n[^]*\n {2}1\) Allow once\n {2}2\) Allow this in this session\n {2}3\) Always allow in this workspace: write \S+\n {2}4\) Deny/,
+  );
+  expect(asked).not.toContain('sandbox');
+  expect(await runOk(daemon, ['answer'])).toMatch(/^1\. Write notes\.txt[^]* {5}\+ahoy\n[^]*berth answer \w+ with a number from 1 to 4/);
+  expect(await runOk(daemon, ['answer', '1', 'once'])).toContain('answered: allow_once');
+  const seen = await watch.until((text) => text.includes('[run] completed'));
+  expect(seen).toMatch(/\[question\] answered: allow_once by berth \(cli_\w+\)\n/);
+  expect(seen).toMatch(/\[tool\] Write notes\.txt[^\n]*\n {2}--- [^]*\n {2}\+ahoy\n\[tool\] write done/);
+  expect(readFileSync(join(daemon.workdir, 'notes.txt'), 'utf8')).toBe('ahoy\n');
+});
+
+test('a denial with a reason is told to the model, and the run goes on', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'denied');
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type('run touch x\n');
+  const asked = await watch.until((text) => text.includes('with which the run goes on'));
+  expect(asked).toMatch(/\n {2}\$ touch x\n[^]*\n {2}\[not in a sandbox, with the network\]\n/);
+  expect(asked.match(/touch x\n/g)?.length).toBeLessThan(5);
+  watch.type('deny use y instead\n');
+  const seen = await watch.until((text) => text.includes('[run] completed'));
+  expect(seen).toContain('[question] answered: deny, because use y instead\n');
+  expect(seen).toMatch(/bash failed: Denied: use y instead/);
+});
+
+test('a long change is cut, says so, and is shown whole when asked for', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'long');
+  const lines = Array.from({ length: 20 }, (_, n) => `line ${n + 1}`);
+  await using watch = startCommand(daemon, ['attach', session, '--json']);
+  await runOk(daemon, ['send', session, '-'], { input: `write ${lines.join('\n')} to long.txt` });
+  await watch.until((text) => text.includes('"ui_request"'));
+  expect(await runOk(daemon, ['answer'])).toMatch(
+    /\n {7}\[this is not the whole change: \d+ more lines\]\n[^]*berth answer \w+ --show shows all of it\n/,
+  );
+  const whole = await runOk(daemon, ['answer', '1', '--show']);
+  expect(whole).toMatch(/\n\+line 1\n[^]*\n\+line 20\n/);
+  expect(whole).not.toContain('not the whole');
+  expect(await runCommand(daemon, ['answer', '1', 'once', '--show'])).toMatchObject({ code: 64 });
+  watch.type('/show\n');
+  await watch.until((text) => text.split('\n').some((line) => line.startsWith('{"session_id"') && line.includes('"approval"')));
+});
+
+test('what a command prints is shown once, with how it ended', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'output');
+  await runOk(daemon, ['permissions', 'add', '--command', 'printf']);
+  await runOk(daemon, ['permissions', 'add', '--command', 'ls']);
+  await runOk(daemon, ['permissions', 'add', '--command', 'true']);
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type("run printf 'one\\ntwo\\n'; ls /nowhere\n");
+  const seen = await watch.until((text) => text.includes('[run] completed'));
+  expect(seen).toMatch(/\n {2}one\n {2}two\n {2}ls: .*\/nowhere.*\n\[tool\] bash failed in [^\n]+: exit code 2\n/);
+  watch.type('run true\n');
+  await watch.until((text) => /\[tool\] true\n\[tool\] bash done in [^\n]+\n/.test(text));
+});
+
+test('output that is too long is kept, and berth artifact prints all of it', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'flood');
+  await runOk(daemon, ['permissions', 'add', '--command', 'seq']);
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type('run seq 1 20000\n');
+  const seen = await watch.until((text) => /berth artifact art_\w+\]\n/.test(text));
+  const [, bytes, id = ''] = /\[all (\d+) bytes: berth artifact (art_\w+)\]/.exec(seen) ?? [];
+  const all = await runOk(daemon, ['artifact', id]);
+  expect(all).toBe(Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join(''));
+  expect(all).toHaveLength(Number(bytes));
+  expect(await runCommand(daemon, ['artifact', 'art_none'])).toMatchObject({ code: 1, stdout: '' });
+});
+
+test('the list of what is to be done is shown when it changes, and to whoever comes later', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'list');
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type('plan mend the sail, cast off\n');
+  await watch.until((text) => text.includes('[run] completed'));
+  const seen = await watch.until((text) => text.includes('[todo]\n'));
+  expect(seen).toMatch(/\n\[todo\]\n {2}\[ \] mend the sail\n {2}\[ \] cast off\n/);
+  expect(seen.match(/^\[todo\]$/gm)).toHaveLength(1);
+  expect((await runCommand(daemon, ['attach', session])).stdout).toContain('[todo]\n  [ ] mend the sail\n  [ ] cast off\n');
+  expect(await runOk(daemon, ['state', session])).toMatch(/^todo +\[ \] mend the sail\n +\[ \] cast off$/m);
+});
+
+test('whether the config of a directory counts is asked where a call needs to know, and answered like anything else', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'trust');
+  await using watch = startCommand(daemon, ['attach', session]);
+  await poll(
+    () => runOk(daemon, ['state', session]),
+    (text) => /attached +1/.test(text),
+  );
+  await runOk(daemon, [
+    'send',
+    session,
+    'write {"permissions":{"rules":[{"tool":"bash","action":"allow","command":"true"}]}} to .berth/config.json',
+  ]);
+  await watch.until((text) => text.includes('with which the run goes on'));
+  await runOk(daemon, ['answer', '1', 'once']);
+  await watch.until((text) => text.includes('[run] completed'));
+  watch.type('run true\n');
+  const asked = await watch.until((text) => text.includes('type y or n'));
+  expect(asked).toMatch(/\[question\] Trust the config of \S+\?\n {2}\S+config\.json says:\n {4}allow bash true\n/);
+  await runOk(daemon, ['answer', '1', 'yes']);
+  await watch.until((text) => /answered: yes by berth \(cli_\w+\)\n\[tool\] true\n/.test(text));
+});
+
+describe.skipIf(missing('bwrap'))('with a sandbox (needs bwrap)', () => {
+  test('a command says that it runs in the sandbox, and whether with the network', async () => {
+    await using daemon = await startDaemon();
+    const session = await newSession(daemon, 'sand');
+    writeFileSync(join(daemon.workdir, 'a'), '');
+    await using watch = startCommand(daemon, ['attach', session]);
+    watch.type('run touch b\n');
+    await watch.until((text) => text.includes('  $ touch b\n') && text.includes('  [in a sandbox, without the network]\n'));
+    watch.type('session\n');
+    await watch.until((text) => text.includes('[run] completed'));
+    watch.type('run touch c with the network\n');
+    await watch.until((text) => text.includes('  [in a sandbox, with the network]\n'));
+    watch.type('n\n');
+    await watch.until((text) => /answered: deny\n[^]*\[run\] stopped/.test(text));
+  });
+});
