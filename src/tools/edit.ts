@@ -68,7 +68,8 @@ export function createEditTool({ marks }: { marks: ReadMarks }): Tool<EditArgs> 
     if (first === undefined || edits.some(({ old_text }) => old_text === '')) {
       return `${shown} is not empty, so old_text may not be. Give the text to replace, or use write.`;
     }
-    if (current.bytes === undefined) return `${shown} (${shownSize(current.stat.size)}) is too large to be edited, or may not be read.`;
+    if (current.untold !== undefined) return `${shown} may not be read: ${current.untold}.`;
+    if (current.bytes === undefined) return `${shown} (${shownSize(current.stat.size)}) is too large to be edited.`;
     const file = decodeText(current.bytes);
     if (typeof file === 'string') return `${shown} ${file}.`;
     const edited = await applyEdits(file.text, edits);
@@ -87,8 +88,12 @@ export function createEditTool({ marks }: { marks: ReadMarks }): Tool<EditArgs> 
       if (typeof planned === 'string') return planned;
       await using _ = planned;
       const { target, shown, before, after } = planned;
+      const path = absolutePath(args.path, place.cwd);
       return {
-        accesses: [{ kind: 'write', path: absolutePath(args.path, place.cwd) }],
+        accesses: [
+          { kind: 'read', path },
+          { kind: 'write', path },
+        ],
         diff: diffTexts(shown, before, after).diff,
         basis: basisOf(target),
       };

@@ -67,17 +67,23 @@ async function look(files: readonly string[], root: string, matches: Match[]): P
 }
 
 function describe(matches: Match[], walk: Walk, base: string, root: string, { cwd, reach }: ToolContext): ToolResult {
-  const readable = matches.filter(({ path }) => reach.refuses('read', posix.join(root, path)) === undefined);
-  const refused = walk.refused + matches.length - readable.length;
-  readable.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
-  const shown = readable.slice(0, limits.globResultsMax);
+  matches.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
+  const shown: Match[] = [];
+  let refused = 0;
+  for (const match of matches) {
+    if (shown.length >= limits.globResultsMax) break;
+    if (reach.refuses('read', posix.join(root, match.path)) === undefined) shown.push(match);
+    else refused++;
+  }
+  const found = matches.length - refused;
+  refused += walk.refused;
   const isEarly = walk.stopped !== undefined || matches.length >= limits.globMatchesMax;
   const notes: string[] = [];
-  if (shown.length < readable.length) notes.push(`The newest ${shown.length} of ${counted(readable.length, 'file')}.`);
+  if (shown.length < found) notes.push(`The newest ${shown.length} of ${counted(found, 'file')}.`);
   if (isEarly) notes.push(`Stopped early, after ${counted(walk.entries, 'entry', 'entries')}: narrow the pattern or the path.`);
   if (refused > 0) notes.push(`${counted(refused, 'place')} that may not be read left out.`);
   const lines = shown.map(({ path }) => shownPath(posix.join(base, path), cwd));
   if (lines.length === 0) lines.push('No files match.');
   const text = notes.length === 0 ? lines.join('\n') : `${lines.join('\n')}\n\n[${notes.join(' ')}]`;
-  return toolText(text, false, { counts: { files: readable.length } });
+  return toolText(text, false, { counts: { files: found } });
 }

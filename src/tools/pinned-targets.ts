@@ -14,13 +14,22 @@ const allRights = 0o7777;
 /** The place that a file is to be written to: a directory that stays the same one, and a name in it that is not a link. */
 export interface Target extends AsyncDisposable {
   realPath: string;
-  /** What is there now. Without bytes it is too large to be looked at whole, or may not be read. */
-  current: { mark: ReadMark; stat: BigIntStats; bytes: Buffer | undefined } | undefined;
+  current: Current | undefined;
   pin: FileHandle;
   realDir: string;
   /** Directories that are still to be made, below the pinned one. */
   missing: string[];
   name: string;
+}
+
+/** What is there now. */
+interface Current {
+  mark: ReadMark;
+  stat: BigIntStats;
+  /** Undefined when it is too large to be looked at whole. */
+  bytes: Buffer | undefined;
+  /** Why nothing of it may be told. */
+  untold: string | undefined;
 }
 
 /** Says which bytes an approval was about, and where they were. */
@@ -64,7 +73,7 @@ async function lookAt(path: string, refuses: Refuses): Promise<Target | { link: 
       const why = refuses('write', realPath);
       if (why !== undefined) return `may not be written: ${why}`;
       if (await isOfKernel(pin)) return 'is in a directory of the kernel, where no file can be written';
-      const current = place === undefined || stat === undefined ? undefined : await lookInside(place, stat, refuses);
+      const current = place === undefined || stat === undefined ? undefined : await lookInside(place, stat, refuses('read', realPath));
       if (typeof current === 'string') return current;
       kept = true;
       return { ...target, current };
@@ -94,7 +103,7 @@ async function pinName(dir: FileHandle, name: string): Promise<FileHandle | unde
   }
 }
 
-async function lookInside(place: FileHandle, stat: BigIntStats, refuses: Refuses): Promise<Target['current'] | string> {
+async function lookInside(place: FileHandle, stat: BigIntStats, untold: string | undefined): Promise<Current | string> {
   const problem = await notPlain(place, stat);
   if (problem !== undefined) return problem;
   try {
@@ -103,12 +112,14 @@ async function lookInside(place: FileHandle, stat: BigIntStats, refuses: Refuses
     if (isFault(error, 'EACCES', 'EPERM')) return 'is write-protected';
     throw error;
   }
-  const file = await openPinned(place, refuses).catch((error: unknown) => faultOf(error));
-  if (typeof file === 'string') return { mark: { digest: undefined, stamp: stampOf(stat) }, stat, bytes: undefined };
+  // Even what may not be told is looked at: whether it is still the same must be known.
+  const file = await openPinned(place, () => undefined).catch((error: unknown) => faultOf(error));
+  if (typeof file === 'string')
+    return { mark: { digest: undefined, stamp: stampOf(stat) }, stat, bytes: undefined, untold: untold ?? file };
   try {
     const bytes = await readWhole(file.handle, limits.textFileBytesMax);
     const mark = { digest: bytes && digestOf(bytes), stamp: stampOf(file.stat) };
-    return { mark, stat: file.stat, bytes };
+    return { mark, stat: file.stat, bytes, untold };
   } finally {
     await file.handle.close();
   }

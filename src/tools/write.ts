@@ -73,9 +73,9 @@ export function createWriteTool({ marks }: { marks: ReadMarks }): Tool<WriteArgs
   };
 }
 
-/** Undefined where there is no text to compare with. */
+/** Undefined where there is no text to compare with, or none that may be told. */
 function diffOf({ current }: Target, shown: string, content: string): TextDiff | undefined {
   if (current === undefined) return diffTexts(shown, undefined, content);
-  const before = current.bytes && decodeText(current.bytes);
+  const before = current.untold === undefined && current.bytes ? decodeText(current.bytes) : undefined;
   return before === undefined || typeof before === 'string' ? undefined : diffTexts(shown, before.text, content);
 }

@@ -159,7 +159,10 @@ test('an edit is prepared with its diff and holds for what it was prepared on', 
   const args = { path: 'a', old_text: 'one', new_text: 'two' };
   const prepared = (await files.tools.edit.prepare?.(args, files.context)) as { basis: string; diff: string; accesses: unknown };
   expect(prepared).toMatchObject({
-    accesses: [{ kind: 'write', path: files.dir.file('a') }],
+    accesses: [
+      { kind: 'read', path: files.dir.file('a') },
+      { kind: 'write', path: files.dir.file('a') },
+    ],
     diff: '--- a\n+++ a\n@@ -1,1 +1,1 @@\n-one\n+two\n',
   });
   writeFileSync(files.dir.file('a'), 'one\nmore\n');
@@ -203,4 +206,16 @@ test('arguments that make no edit are refused', () => {
   expect(fits({ path: 'a', edits: [{ old_text: 'x', new_text: 'y' }], old_text: 'x', new_text: 'y' })).toBe(false);
   expect(fits({ path: 'a', old_text: 'x', new_text: '\udc00' })).toBe(false);
   expect(fits({ path: 'a', edits: Array(101).fill({ old_text: 'x', new_text: 'y' }) })).toBe(false);
+});
+
+test('a file that may be written but not read is not edited, and nothing of it is told when it is replaced', async () => {
+  using files = createFileTools();
+  writeFileSync(files.dir.file('a'), 'hunter2\n');
+  await files.read({ path: 'a' });
+  const prepared = (await files.tools.write.prepare?.({ path: 'a', content: 'x' }, files.context)) as { basis: string };
+  const reach = { ...files.context.reach, refuses: (kind: string) => (kind === 'read' ? 'it is secret' : undefined) };
+  const said = await files.edit({ path: 'a', old_text: 'hunter3', new_text: 'x' }, { reach });
+  expect(said).toMatchObject({ isError: true, text: 'a may not be read: it is secret.' });
+  const replaced = await files.write({ path: 'a', content: 'x' }, { reach, basis: prepared.basis });
+  expect(replaced).toMatchObject({ isError: false, text: 'Replaced a (1 line, 1 byte).', details: undefined });
 });
