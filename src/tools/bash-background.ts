@@ -78,7 +78,7 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
         (exit) => (background.exit = exit),
         (error: unknown) => (background.problem = error instanceof Error ? error.message : String(error)),
       );
-      processes.onRunEnd(runId, () => void drop(background));
+      processes.onRunEnd(runId, () => drop(background));
       if (context.signal.aborted) await started.kill();
       return toolText(`Started in the background as ${id}. Call bash with this id for its output; it ends with the run.`);
     },

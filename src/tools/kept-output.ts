@@ -1,4 +1,4 @@
-import { close, openSync, unlinkSync, write as writeFile, writeSync } from 'node:fs';
+import { close, openSync, rmSync, write as writeFile, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { limits } from '../protocol/limits.js';
 import { cleanText, cutLines } from './clean-text.js';
@@ -106,7 +106,7 @@ export function createKeptOutput({ artifacts, wholeFile = false }: KeptOutputOpt
       if (file === undefined) return;
       await closeFile(file.fd);
       if (mentioned && problem === undefined) artifacts.keep({ id: file.id, mimeType: 'text/plain', bytes: file.bytes });
-      else unlinkSync(file.path);
+      else rmSync(file.path, { force: true });
       if (!mentioned) file = undefined;
     },
   };

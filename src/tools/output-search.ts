@@ -7,7 +7,7 @@ import { cleanText, cutLines } from './clean-text.js';
 export type LineFinder = (lines: readonly string[]) => number[] | undefined;
 
 const loop = new Script(
-  '(() => { const hits = []; for (let i = 0; i < lines.length; i++) if (pattern.test(lines[i])) hits.push(i); return hits; })()',
+  '(() => { const [all, one] = [lines, pattern]; const hits = []; for (let i = 0; i < all.length; i++) if (one.test(all[i])) hits.push(i); return hits; })()',
 );
 
 /** Plain text is searched as it is. An expression runs under a watch that ends it: some take for ever. A string says what is wrong with it. */

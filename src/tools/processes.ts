@@ -96,7 +96,7 @@ const preludes = { init: [...prelude, '( exec "$@" 2>&1 )', 'exit $?'].join('\n'
 /** Starts commands, and ends them with everything that they have started. */
 export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps) {
   const running = new Set<Running>();
-  const farewells = new Map<string, Set<() => void>>();
+  const farewells = new Map<string, Set<() => Promise<void>>>();
   const bootId = machineBootId();
   const countsProcesses = process.getuid?.() !== 0 && countsByNamespace(release());
 
@@ -199,9 +199,10 @@ export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps
     await Promise.all([...running].filter(which).map((command) => command.kill()));
   }
 
-  function sayFarewell(runId: string): void {
-    for (const tell of farewells.get(runId) ?? []) tell();
+  async function sayFarewell(runId: string): Promise<void> {
+    const told = [...(farewells.get(runId) ?? [])];
     farewells.delete(runId);
+    await Promise.all(told.map((tell) => tell()));
   }
 
   return {
@@ -210,19 +211,19 @@ export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps
     /** Ends what a run has started. Called when the run ends. */
     async killRun(runId: string): Promise<void> {
       await killThose((command) => command.runId === runId);
-      sayFarewell(runId);
+      await sayFarewell(runId);
     },
     async killSession(sessionId: string): Promise<void> {
       const runs = new Set([...running].filter((command) => command.sessionId === sessionId).map(({ runId }) => runId));
       await killThose((command) => command.sessionId === sessionId);
-      for (const runId of runs) sayFarewell(runId);
+      for (const runId of runs) await sayFarewell(runId);
     },
     async killAll(): Promise<void> {
       await killThose(() => true);
-      for (const runId of [...farewells.keys()]) sayFarewell(runId);
+      for (const runId of [...farewells.keys()]) await sayFarewell(runId);
     },
     /** Calls back once, when `killRun` was told that the run is over. */
-    onRunEnd(runId: string, tell: () => void): void {
+    onRunEnd(runId: string, tell: () => Promise<void>): void {
       farewells.set(runId, (farewells.get(runId) ?? new Set()).add(tell));
     },
     /** At boot: ends what earlier daemons have left. A stranger that has the pid by now is not touched. */

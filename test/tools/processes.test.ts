@@ -122,7 +122,9 @@ describe.for(kinds)('%s', (kind) => {
     expect(ledger.rows).toHaveLength(3);
     expect(new Set(ledger.rows.map(({ marker }) => marker)).size).toBe(3);
     let told = 0;
-    processes.onRunEnd(runId, () => told++);
+    processes.onRunEnd(runId, async () => {
+      told++;
+    });
     await processes.killRun(runId);
     expect([told, ledger.rows.map(({ pid }) => pid), processes.running()]).toEqual([1, [third.command.pid], [third.command]]);
     await processes.killSession(ledger.rows[0]!.sessionId);
