@@ -38,7 +38,7 @@ async function buildCode(): Promise<void> {
     format: 'esm' as const,
     platform: 'node' as const,
     target: 'node20',
-    external: ['better-sqlite3', 'better-sqlite3-napi'],
+    external: ['better-sqlite3', 'better-sqlite3-napi', '@vscode/ripgrep'],
     define: { BERTH_VERSION: JSON.stringify(version) },
     // CommonJS packages inside an ES module still ask for `require`.
     banner: { js: "import{createRequire as bundleRequire}from'node:module';const require=bundleRequire(import.meta.url);" },

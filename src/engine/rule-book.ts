@@ -62,7 +62,6 @@ export function createRuleBook({ store, commit, loadPolicy, sources, asks, now, 
     },
   };
 }
-export type RuleBook = ReturnType<typeof createRuleBook>;
 
 function trustQuestion({ path, digest, rules }: WorkspaceConfig, workspace: string): Question {
   const said = rules.map(
