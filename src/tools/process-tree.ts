@@ -47,7 +47,7 @@ function hasWatermark(pid: number, watermark: Watermark): boolean {
 }
 
 /** Who is left of a command, found by everything that gives it away. Those that have ended and wait to be collected do not count. */
-export async function findFamily(family: Family): Promise<ProcessStat[]> {
+async function findFamily(family: Family): Promise<ProcessStat[]> {
   const watermark = watermarkOf(family.marker);
   const variable = `${markerVariable}=${family.marker}`;
   const all = (await readProcesses(family.startTime)).filter(({ pid }) => pid !== process.pid && pid !== 1);
@@ -118,7 +118,7 @@ export function askToEnd(init: number): void {
   for (const pid of asked.slice(1)) signal(pid, 'SIGTERM');
 }
 
-export function isThere({ pid, startTime }: { pid: number; startTime: number }): boolean {
+function isThere({ pid, startTime }: { pid: number; startTime: number }): boolean {
   const stat = readStat(pid);
   return stat?.startTime === startTime && !stat.dead;
 }
