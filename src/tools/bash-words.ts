@@ -1,8 +1,15 @@
 import type { Confinement } from './port.js';
 import type { Exit } from './processes.js';
 
-export function describeExit({ code, signal }: Exit): string {
-  return signal === null ? `exit code ${code}` : `exit code ${code}, ${signal}`;
+export function describeExit({ code, signal, held }: Exit): string {
+  const end = signal === null ? `exit code ${code}` : `exit code ${code}, ${signal}`;
+  return held.length === 0 ? end : `${end}; ${sayHeld(held)}`;
+}
+
+/** Names are shown without what a terminal would act on. */
+function sayHeld(held: string[]): string {
+  const names = held.map((path) => JSON.stringify(path)).join(', ');
+  return `programs would run it later, so it was renamed to ${names}; write it with write, and the person is asked`;
 }
 
 const noNetwork =

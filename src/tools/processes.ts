@@ -5,6 +5,7 @@ import { constants as osConstants, release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
 import { toBubblewrapArgs, type BubblewrapFound } from './bubblewrap.js';
+import { holdLateCode } from './late-code.js';
 import type { Confinement } from './port.js';
 import { toChildEnv } from './process-env.js';
 import { openOutputPipe, type OutputPipe, type TakeOutput } from './process-pipe.js';
@@ -55,6 +56,8 @@ export interface StartedCommand {
 export interface Exit {
   code: number;
   signal: string | null;
+  /** What it had made where programs would run it later, and is called now. */
+  held: string[];
 }
 
 export interface RunningCommand {
@@ -164,7 +167,8 @@ export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps
       ledger.forget(family.pid, startTime);
       running.delete(handle);
       if (problem !== undefined) throw new CannotStart(problem);
-      return toShellExit(exit.code ?? signalCode(exit.signal));
+      const held = holdLateCode(spec.confinement.absent ?? []);
+      return { ...toShellExit(exit.code ?? signalCode(exit.signal)), held };
     }
 
     async function kill(): Promise<void> {
@@ -178,7 +182,7 @@ export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps
       pid,
       sessionId,
       runId,
-      exited: Promise.resolve({ code: 0, signal: null }),
+      exited: Promise.resolve({ code: 0, signal: null, held: [] }),
       kill: () => (killing ??= kill()),
     };
     try {
@@ -295,7 +299,7 @@ function signalCode(name: NodeJS.Signals | null): number {
   return 128 + (name === null ? 0 : osConstants.signals[name]);
 }
 
-function toShellExit(code: number): Exit {
+function toShellExit(code: number): Omit<Exit, 'held'> {
   const found = Object.entries(osConstants.signals).find(([, number]) => number === code - 128);
   return { code, signal: found?.[0] ?? null };
 }

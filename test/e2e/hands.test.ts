@@ -99,13 +99,13 @@ describe.skipIf(missing('bwrap'))('a sandboxed command (needs bwrap)', () => {
       'env',
       'tr "\\0" "\\n" </proc/$PPID/environ',
       // Where it writes is known only when it runs: the policy lets it, and the sandbox does not.
-      `o=${outside}; echo x >$o`,
+      `o=${outside}; echo x >$o; o=/usr/berth-was-here; echo x >$o`,
       'i=inside; echo y >$i && cat $i',
     ].join('; ');
     const { result } = await does(talk, `run ${command}`);
     expect(result).toMatch(/Read-only file system[^]*\by\b/);
     expect(result).not.toMatch(/b\.sock|berth\.db|config\.json|canary|NOTIFY_SOCKET/);
-    expect(existsSync(outside)).toBe(false);
+    expect([existsSync(outside), existsSync('/usr/berth-was-here')]).toEqual([false, false]);
   });
 
   test('that makes code which would run later finds it put aside', async () => {
