@@ -4,8 +4,9 @@ import { limits } from '../protocol/limits.js';
 /** What terminals act on: strings with an end (titles, links, clipboards), cursor and colours, and the short ones. */
 const sequences = new RegExp(
   [
-    '(?:\\x1b\\]|\\x9d)[^\\x07\\x1b\\x9c\\n]*(?:\\x07|\\x1b\\\\|\\x9c)',
-    '(?:\\x1b[PX^_]|[\\x90\\x98\\x9e\\x9f])[^\\x1b\\x9c]*(?:\\x1b\\\\|\\x9c)',
+    // Where another one begins, this one has no end: otherwise each of many would be looked for to the end of the text.
+    '(?:\\x1b\\]|\\x9d)[^\\x07\\x1b\\x90\\x98\\x9c-\\x9f\\n]*(?:\\x07|\\x1b\\\\|\\x9c)',
+    '(?:\\x1b[PX^_]|[\\x90\\x98\\x9e\\x9f])[^\\x1b\\x90\\x98\\x9c-\\x9f]*(?:\\x1b\\\\|\\x9c)',
     // One that does not end takes its line with it.
     '\\x1b[\\]PX^_][^\\x1b\\n]*',
     '(?:\\x1b\\[|\\x9b)[0-?]*[ -/]*[@-~]?',

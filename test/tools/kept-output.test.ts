@@ -40,7 +40,19 @@ test.for([
 
 test('cleaning is linear, whatever comes', () => {
   const from = performance.now();
-  for (const piece of [`${escape}]`, `${escape}P`, `${escape}[`, '\r', 'a\b', '\x9d', '\x90', `${escape}]0;${escape}P`])
+  for (const piece of [
+    `${escape}]`,
+    `${escape}P`,
+    `${escape}[`,
+    '\r',
+    'a\b',
+    '\x9d',
+    '\x90',
+    '\x9dx',
+    '\x90\n',
+    '\x9b',
+    `${escape}]0;${escape}P`,
+  ])
     cleanText(piece.repeat(20_000));
   expect(performance.now() - from).toBeLessThan(5_000);
 });

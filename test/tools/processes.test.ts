@@ -59,7 +59,7 @@ describe.for(kinds)('%s', (kind) => {
       confine(kind, cwd),
     );
     expect(output).toBe('0\n1\n2\n/dev/null\n1\nnot a tty\n1\n?\n');
-    expect(exit).toEqual({ code: 0, signal: null });
+    expect(exit).toMatchObject({ code: 0, signal: null });
   });
 
   test('both outputs come in the order in which they were written, and can be opened by name', async () => {
@@ -87,7 +87,7 @@ describe.for(kinds)('%s', (kind) => {
   ] as const)('%s ends with %i', async ([command, code, signal]) => {
     using dir = makeTempDir();
     const cwd = realpathSync(dir.path);
-    expect((await runIn(testProcesses(cwd), command, cwd, confine(kind, cwd))).exit).toEqual({ code, signal });
+    expect((await runIn(testProcesses(cwd), command, cwd, confine(kind, cwd))).exit).toMatchObject({ code, signal });
   });
 
   test('the kernel takes memory from it first, others have the processor before it, and there are no core files', async () => {
@@ -141,7 +141,7 @@ describe.for(kinds)('%s', (kind) => {
     const { command } = await follow(testProcesses(cwd), 'true', cwd, confine(kind, cwd));
     await command.exited;
     await Promise.all([command.kill(), command.kill()]);
-    expect(await command.exited).toEqual({ code: 0, signal: null });
+    expect(await command.exited).toMatchObject({ code: 0, signal: null });
   });
 
   test('one that is killed before it has begun does not begin', async () => {
