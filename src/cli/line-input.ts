@@ -95,9 +95,10 @@ export function createLineInput({ berth, sessionId: session_id, view, note, show
     onRun(orRefused(await berth.call(kind, { session_id, text, if_idle: 'prompt' })).run_id);
   }
 
-  async function say(text: string): Promise<void> {
+  async function say(text: string, meant: string | undefined): Promise<void> {
     const { run, requests } = view().state;
     const request = requests[0];
+    if (request && request.request_id !== meant) throw new Refused('another question is open now; look at it and type again');
     if (request) {
       const read = readAnswer(request, text);
       if (!read.ok) throw new Refused(`type ${hintOf(request)}; /skip gives no answer, /steer TEXT goes on without`);
@@ -109,9 +110,10 @@ export function createLineInput({ berth, sessionId: session_id, view, note, show
     }
   }
 
-  async function obey(line: string): Promise<void> {
+  /** `meant` is the question that was open when the line was typed. */
+  async function obey(line: string, meant: string | undefined): Promise<void> {
     const [, name, text = ''] = /^\/(\w*)(?:\s+([^]*))?$/.exec(line) ?? [];
-    if (name === undefined || line.startsWith('//')) return say(line.replace(/^\/\//, '/'));
+    if (name === undefined || line.startsWith('//')) return say(line.replace(/^\/\//, '/'), meant);
     const act = Object.hasOwn(slashes, name) ? slashes[name] : undefined;
     if (!act) throw new Refused(`there is no /${name}; /help lists what there is, and //${name} sends it as a text`);
     await act(text);
@@ -119,7 +121,8 @@ export function createLineInput({ berth, sessionId: session_id, view, note, show
 
   return {
     take(line) {
-      last = last.then(() => obey(line)).catch(complain);
+      const meant = view().state.requests[0]?.request_id;
+      last = last.then(() => obey(line, meant)).catch(complain);
     },
     done: () => last,
   };

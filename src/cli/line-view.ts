@@ -39,6 +39,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   );
   const shown = new Set<string>();
   const asked = new Set<string>();
+  /** Questions that were named and not put yet. */
+  const waiting = new Set<string>();
   /** What was shown of lines that stay, by key. */
   const widgets = new Map<string, string>();
   let named = '';
@@ -78,7 +80,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       outputs.hear(id, offset, output);
     }
     showWidgets(view);
-    for (const request of view.state.requests) ask(request);
+    askNext(view);
   }
 
   function showQueue({ state }: SessionView): void {
@@ -105,6 +107,17 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     put(request, { linesMax: questionLinesMax, rest: `/show, or berth answer ${shortId(request.request_id)} --show,` });
   }
 
+  /** What is typed answers the oldest question, so that one is put, and the others when it is their turn. */
+  function askNext({ state: { requests } }: SessionView): void {
+    const [first, ...others] = requests;
+    if (first) ask(first);
+    for (const { request_id, params } of others) {
+      if (waiting.has(request_id)) continue;
+      waiting.add(request_id);
+      note(`[question] waits for its turn: ${quote(String(params.title))}`);
+    }
+  }
+
   function put(request: EventPayload<'ui_request'>, shownAs: Shown): void {
     const [title = '', ...more] = describeQuestion(request, { style, ...shownAs });
     page.line(style.bold(`[question] ${title}`));
@@ -114,6 +127,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
 
   function resolve({ request_id, outcome, result, by }: EventPayload<'ui_resolved'>): void {
     asked.delete(request_id);
+    waiting.delete(request_id);
     const who = outcome === 'answered' && !isOwn(by) ? ` by ${printableLine(by)}` : '';
     note(`[question] ${outcome}${outcome === 'answered' ? `: ${describeAnswer(result)}` : ''}${who}`);
   }
@@ -213,7 +227,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     },
     event: show,
     hear(heard, view) {
-      if (heard.kind === 'event') show(heard.event);
+      if (heard.kind === 'event' && heard.event.type !== 'ui_request') show(heard.event);
+      if (heard.kind === 'event') askNext(view);
       // Not in the middle of what is being said.
       if (heard.kind === 'event' && view.open.length === 0) showWidgets(view);
       if (heard.kind === 'reset') catchUp(view);

@@ -70,8 +70,8 @@ test('lines that are piped in are sent, and it stays until they have run', async
   expect(stdout).toContain('[queue] follow-up waits: say last');
   expect(stdout).toMatch(/word200\n[^]*> say last\n[^]*last\n\[run\] completed\n$/);
   // With nothing to send it stays while something runs, and no longer.
-  await runOk(daemon, ['send', session, 'stream 200 words']);
-  expect((await runCommand(daemon, ['attach', session])).stdout).toMatch(/word200\n\[run\] completed\n$/);
+  await runOk(daemon, ['send', session, 'stream 2000 words']);
+  expect((await runCommand(daemon, ['attach', session])).stdout).toMatch(/word2000\n\[run\] completed\n$/);
   expect(await runCommand(daemon, ['attach', session])).toMatchObject({ code: 0 });
 });
 

@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { createLineView } from '../../src/cli/line-view.js';
+import { createPage } from '../../src/cli/page.js';
+import { createStyle } from '../../src/cli/style.js';
+import { applyEvent, emptyView } from '../../src/client/session-view.js';
+import type { EventPayload, EventType, WireEvent } from '../../src/protocol/events.js';
+
+const inTurn = { session_id: 's', run_id: 'r', turn_id: 't' };
+
+function watch() {
+  let text = '';
+  let view = emptyView('s');
+  let seq = 0;
+  const lines = createLineView(
+    createPage((piece) => (text += piece)),
+    createStyle(false),
+    (by) => by === 'me',
+  );
+  return {
+    hear<T extends EventType>(type: T, payload: EventPayload<T>, live = false): void {
+      const event = { v: '1', id: '', ts: '', type, payload, ...(live ? {} : { seq: ++seq }) } as unknown as WireEvent;
+      view = applyEvent(view, event);
+      lines.hear({ kind: 'event', event }, view);
+    },
+    /** What was printed since the last time. */
+    printed(): string {
+      const seen = text;
+      text = '';
+      return seen;
+    },
+  };
+}
+
+function question(id: string, title: string): EventPayload<'ui_request'> {
+  return { ...inTurn, request_id: id, tool_call_id: id, ask_key: 'k', method: 'confirm', params: { title }, expires_at: null };
+}
+
+test('of several questions the one that a typed line answers is put, and the next when it is answered', () => {
+  const { hear, printed } = watch();
+  hear('agent_start', { session_id: 's', run_id: 'r' });
+  hear('ui_request', question('req_1', 'First?'));
+  hear('ui_request', question('req_2', 'Second?'));
+  expect(printed()).toBe('[question] First?\n  type y or n; /skip gives no answer\n[question] waits for its turn: Second?\n');
+  hear('ui_resolved', { session_id: 's', run_id: 'r', request_id: 'req_1', by: 'another', outcome: 'answered', result: true });
+  expect(printed()).toBe('[question] answered: yes by another\n[question] Second?\n  type y or n; /skip gives no answer\n');
+  hear('ui_resolved', { session_id: 's', run_id: 'r', request_id: 'req_2', by: 'me', outcome: 'answered', result: false });
+  expect(printed()).toBe('[question] answered: no\n');
+});
+
+test('a list that changes is shown when nothing is being said, and once', () => {
+  const { hear, printed } = watch();
+  hear('agent_start', { session_id: 's', run_id: 'r' });
+  hear('turn_start', { ...inTurn, kind: 'prompt', input_ids: [] });
+  hear('message_start', { ...inTurn, message_id: 'm', role: 'assistant' });
+  hear('message_update', { ...inTurn, message_id: 'm', block: 0, offset: 0, delta: 'one ' }, true);
+  hear('ui_widget', { session_id: 's', params: { key: 'todo', lines: ['[ ] a\u001b[2J'] } }, true);
+  hear('message_update', { ...inTurn, message_id: 'm', block: 0, offset: 4, delta: 'two' }, true);
+  hear('message_end', { ...inTurn, message_id: 'm', role: 'assistant', discarded: true, reason: 'aborted' });
+  hear('ui_widget', { session_id: 's', params: { key: 'todo', lines: ['[ ] a\u001b[2J'] } }, true);
+  expect(printed()).toBe('one two\n[todo]\n  [ ] a␛[2J\n');
+  hear('ui_widget', { session_id: 's', params: { key: 'todo', lines: [] } }, true);
+  expect(printed()).toBe('[todo] nothing is left\n');
+});
