@@ -7,6 +7,7 @@ import { describeExit, sandboxHint } from './bash-words.js';
 import { createKeptOutput } from './kept-output.js';
 import { createLiveOutput } from './live-output.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
+import { toolFacts } from './tool-facts.js';
 import { CannotStart, type Processes, type RunningCommand } from './processes.js';
 
 const secondsMin = 0.1;
@@ -50,11 +51,8 @@ type BashArgs = z.infer<typeof parameters>;
 export function createBashTool({ processes }: { processes: Processes }): Tool<BashArgs> {
   const backgrounds = createBackgrounds({ processes });
   return {
-    name: 'bash',
-    description: 'Runs a shell command in the working directory. With background, poll or kill it later by its id.',
+    ...toolFacts.bash,
     parameters,
-    readOnly: false,
-    resumable: false,
     title({ command, id, kill }) {
       if (command === undefined) return `${kill ? 'End' : 'Look at'} ${id ?? ''}`;
       const line = command.replaceAll(/\s+/gu, ' ').trim();
