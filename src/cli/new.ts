@@ -1,4 +1,5 @@
 import { exit } from './exit.js';
+import { readMode } from './modes.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 import { toDirectory } from './directory.js';
@@ -7,6 +8,7 @@ interface Args {
   cwd?: string;
   title?: string;
   model?: string;
+  mode?: string;
   json?: true;
 }
 
@@ -17,13 +19,16 @@ export const newSession: Subcommand = {
     '--cwd <dir>': 'the directory it works in (default: this one)',
     '--title <title>': 'what it is called',
     '--model <provider/model>': 'the model it talks to (default: that of the config)',
+    '--mode <mode>': 'what it may do without asking: ask, auto_edit, full or read_only (default: that of the config)',
     '--json': 'print the answer as JSON',
   },
-  async run({ cwd = '.', title, model, json }: Args, cli) {
+  async run({ cwd = '.', title, model, mode, json }: Args, cli) {
+    const chosen = mode === undefined ? undefined : readMode(mode);
     const dir = toDirectory(cwd);
     const berth = await cli.connect();
     const fields = { cwd: dir, ...(title === undefined ? {} : { title }), ...(model === undefined ? {} : { model }) };
     const made = orRefused(await berth.call('new_session', fields));
+    if (chosen !== undefined) orRefused(await berth.call('update_session', { session_id: made.session_id, approval_mode: chosen }));
     if (json) cli.printJson(made);
     else cli.print(made.session_id);
     return exit.ok;

@@ -40,7 +40,7 @@ export class AttachRefused extends Error {
 }
 
 const inputCommands: ReadonlySet<string> = new Set(['prompt', 'steer', 'follow_up']);
-const readingCommand = /^(get_|list_|search_|test_|ping$|attach$|hello$)/;
+const readingCommand = /^(get_|list_|search_|ping$|attach$|hello$)/;
 const retryMs = 50;
 
 export async function connect(options: ConnectOptions = {}): Promise<Berth> {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { recorded, type AuditEntry } from '../core/decision.js';
 import { endCalls, startCall, stopForDenial, type CallResult } from '../core/runs.js';
 import type { OpenCall, SessionState } from '../core/session.js';
@@ -143,6 +144,8 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
       // A tool that breaks fails its own call and nothing else.
       return { ...failed(brokenTool(error), false), durationMs: Math.round(clock() - startedMs) };
     } finally {
+      // Who watches gets the last words before the call is gone.
+      await nextTurn();
       liveTools.end(live);
     }
   }

@@ -31,7 +31,11 @@ export const permissionCommands = {
   add_permission: command({
     summary: 'Adds a rule for every workspace, for the one of a session or directory (`scope: workspace`), or for one session.',
     payload: () => z.looseObject({ ...scope, rule, scope: z.enum(['everywhere', 'workspace', 'session']).default('workspace') }),
-    reply: accepted('add_permission', () => ({ workspace: z.string().nullable(), session_id: z.string().nullable() })),
+    reply: accepted('add_permission', () => ({
+      permission_id: z.string(),
+      workspace: z.string().nullable(),
+      session_id: z.string().nullable(),
+    })),
     role: 'controller',
   }),
   remove_permission: command({

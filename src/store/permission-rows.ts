@@ -25,6 +25,11 @@ export function createPermissionRows(db: Database) {
     'INSERT INTO permission (workspace, session_id, rule, said_by, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
   );
   const remove = db.prepare<[number]>('DELETE FROM permission WHERE no = ?');
+  const same = db
+    .prepare<[string, string, string], number>(
+      `SELECT no FROM permission WHERE coalesce(workspace, '') = ? AND coalesce(session_id, '') = ? AND rule = ?`,
+    )
+    .pluck();
   const has = db.prepare<[number], number>('SELECT 1 FROM permission WHERE no = ?').pluck();
   const all = db.prepare<[], Row>('SELECT * FROM permission ORDER BY no');
   const inForce = db.prepare<[string, string], Row>(
@@ -46,6 +51,9 @@ export function createPermissionRows(db: Database) {
     add(scope: { workspace: string | null; sessionId: string | null }, rule: RuleRow, by: string, atMs: number): void {
       insert.run(scope.workspace, scope.sessionId, JSON.stringify(rule), by, atMs);
     },
+    /** The number of a rule that is there. */
+    find: (scope: { workspace: string | null; sessionId: string | null }, rule: RuleRow): number | undefined =>
+      same.get(scope.workspace ?? '', scope.sessionId ?? '', JSON.stringify(rule)),
     has: (no: number): boolean => has.get(no) !== undefined,
     remove(no: number): void {
       remove.run(no);

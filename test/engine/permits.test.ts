@@ -181,9 +181,7 @@ describe('an approval', () => {
     await using desk = createDesk();
     await desk.call('write', write('b\u202etxt.exe', 'x\u001b[2J\u200by\n'));
     const request = await desk.approval();
-    expect(JSON.stringify([request.params.diff, request.params.title, request.params.rule])).not.toMatch(
-      /[\u001b\u202e\u200b]|\\u001b|\\u202e/,
-    );
+    expect(JSON.stringify([request.params.diff, request.params.title, request.params.rule])).not.toMatch(/\\u001b|[\u202e\u200b]/);
     expect(request.params.diff).toContain(String.raw`x\x1b[2J\u{200b}y`);
   });
 

@@ -94,7 +94,12 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         const by = byOf(client);
         const done = commit.maintain(() => store.permissions.add({ workspace, sessionId }, rule, by, Date.now()));
         if (!done) return notNow();
-        return reply<'add_permission'>('accepted', { command: 'add_permission', workspace, session_id: sessionId });
+        return reply<'add_permission'>('accepted', {
+          command: 'add_permission',
+          permission_id: String(store.permissions.find({ workspace, sessionId }, rule) ?? ''),
+          workspace,
+          session_id: sessionId,
+        });
       });
     },
     remove_permission({ permission_id }) {
