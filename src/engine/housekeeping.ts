@@ -50,7 +50,8 @@ export function createHousekeeping({ store, commit, now, dropFiles }: Deps) {
   /** A batch of words, and when there are more, soon the next. A store that does not take them now is asked again after the next commit. */
   function read(): void {
     reading = undefined;
-    if (!stopped && store.search.isBehind() && commit.maintain(store.search.readOn) && store.search.isBehind()) setImmediate(read);
+    if (!stopped && store.db.open && store.search.isBehind() && commit.maintain(store.search.readOn) && store.search.isBehind())
+      setImmediate(read);
   }
 
   return {
