@@ -33,7 +33,7 @@ const range = /^,\s*(\d+|\$|[+~]\d+|\/(?:[^/\\\n]|\\.)*\/[IM]*)/;
 /** A script of the commands that only change what is printed. */
 function onlyPlainSed(script: string): boolean {
   // Whether a mark inside of brackets ends the pattern is not the same in every sed.
-  if (/\[[^\]]*[/|,:#@!%~+&][^\]]*\]\/?/.test(script) && !/^[^[]*(\[[\w^ -]*\][^[]*)*$/.test(script)) return false;
+  if (!/^[^[]*(\[[^\]/|,:#@!%~+&\n\\]*\][^[]*)*$/.test(script)) return false;
   let rest = script;
   const eat = (pattern: RegExp): boolean => {
     const found = pattern.exec(rest);
@@ -89,10 +89,11 @@ export function lookAtAwk(look: Look): void {
 function isPlainAwk(word: ShellWord | undefined): boolean {
   if (typeof word?.value !== 'string' || word.doubt !== undefined) return false;
   const code = word.value;
-  if (/system|getline|ARGV|@|\\\n|printf?[^;}\n]*>/.test(code)) return false;
+  if (/system|getline|ARGV|@|\\\n/.test(code)) return false;
   if (code.replaceAll('||', '').includes('|')) return false;
   // A comparison is the only other use of `>`.
-  return [...code.matchAll(/>/g)].every(({ index }) => !code.slice(0, index).includes('print'));
+  const print = code.indexOf('print');
+  return print < 0 || code.lastIndexOf('>') < print;
 }
 
 const tarFlags = flags(

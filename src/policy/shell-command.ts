@@ -153,16 +153,20 @@ export function beginsWith(part: CommandPart, ruleWords: readonly string[], even
     );
   }
   const all = [words, [...wrappers, ...words], ...readings];
-  if (part.anywhere) all.push(...words.map((_, i) => words.slice(i)));
-  return all.some((one) => startsWith(one, ruleWords) || startsWith(withoutDirectory(one), ruleWords));
+  if (all.some((one) => isSpokenAt(one, 0, ruleWords))) return true;
+  return part.anywhere === true && words.some((_, i) => isSpokenAt(words, i, ruleWords));
 }
 
-function startsWith(words: readonly (string | null)[], ruleWords: readonly string[]): boolean {
-  return words.length >= ruleWords.length && ruleWords.every((word, i) => words[i] === word);
+function startsWith(words: readonly (string | null)[], ruleWords: readonly string[], from = 0): boolean {
+  return words.length - from >= ruleWords.length && ruleWords.every((word, i) => words[from + i] === word);
 }
 
-function withoutDirectory([name, ...rest]: readonly (string | null)[]): (string | null)[] {
-  return name === undefined ? [] : [name === null ? null : name.slice(name.lastIndexOf('/') + 1), ...rest];
+/** Whether a rule's words stand there, with or without the directory of the program. */
+function isSpokenAt(words: readonly (string | null)[], at: number, ruleWords: readonly string[]): boolean {
+  if (startsWith(words, ruleWords, at)) return true;
+  const name = words[at];
+  const [first, ...rest] = ruleWords;
+  return typeof name === 'string' && name.slice(name.lastIndexOf('/') + 1) === first && startsWith(words, rest, at + 1);
 }
 
 /** The rule's words of exactly this part, or undefined when it must not be remembered. */

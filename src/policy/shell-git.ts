@@ -89,6 +89,9 @@ const changing: Record<string, Flags> = {
   bisect: flags(''),
 };
 
+const always = flags('--exec=! --upload-pack=! --receive-pack=! --output=w --ext-diff! --textconv! --text --exclude=');
+const noFlags = flags('');
+
 /** git: looking is free, changing has to be named by the rule, and what runs programs has to be spelled out. */
 export function lookAtGit(look: Look, place: Place): void {
   const { words } = look;
@@ -137,12 +140,8 @@ function lookAtSubcommand(look: Look, sub: string, at: number): void {
   if (sub === 'remote' || sub === 'reflog' || sub === 'worktree' || sub === 'notes' || sub === 'symbolic-ref') {
     mustName(look, `git ${sub} may change something`, Math.min(at + 2, look.words.length));
   }
-  const { operands } = scanFlags(
-    look,
-    (Object.hasOwn(changing, sub) ? changing[sub] : undefined) ??
-      flags('--exec=! --upload-pack=! --receive-pack=! --output=w --ext-diff! --textconv!'),
-    at + 1,
-  );
+  scanFlags(look, always, at + 1);
+  const { operands } = scanFlags(look, (Object.hasOwn(changing, sub) ? changing[sub] : undefined) ?? noFlags, at + 1);
   for (const { word, index } of operands)
     if (/^\w[\w+.-]*::/.test(word.guess)) look.doubts.push({ why: 'the address names a program', upTo: index + 1 });
 }

@@ -1,3 +1,4 @@
+import { limits } from '../protocol/limits.js';
 import { lookAtBuiltin } from './shell-builtins.js';
 import { lookAtAwk, lookAtSed, lookAtTar } from './shell-code.js';
 import { lookAtFd, lookAtFind } from './shell-find.js';
@@ -7,6 +8,7 @@ import type { Place } from './shell-place.js';
 import { lookAtModule, lookAtProject } from './shell-projects.js';
 import { isHarmless, lookAtReader } from './shell-readers.js';
 import { lookAtInterpreter, lookAtShell, lookAtWrapper } from './shell-runners.js';
+import { Unclear } from './shell-text.js';
 import { transparentWords } from './shell-transparent.js';
 import type { ShellWord } from './shell-words.js';
 import { lookAtWriter } from './shell-writers.js';
@@ -18,7 +20,8 @@ export function programOf(words: readonly ShellWord[]): string {
 }
 
 /** Finds out what the words of a simple command do: what they run, write and read, and what is to be doubted. */
-export function inspect(words: ShellWord[], place: Place, stdin: string | null | undefined): Look {
+export function inspect(words: ShellWord[], place: Place, stdin: string | null | undefined, depth = 0): Look {
+  if (depth > limits.shellDepthMax) throw new Unclear('it is nested too deeply');
   const look = lookAt(words, stdin);
   const name = programOf(words);
   const [first] = words;
@@ -28,13 +31,13 @@ export function inspect(words: ShellWord[], place: Place, stdin: string | null |
   // What harmless wrappers run in turn is looked at again, because here they stand inside of something else.
   const offset = transparentWords(words);
   if (offset > 0) look.inner.push({ words: words.slice(offset) });
-  lookAtProgram(name, look, place);
+  lookAtProgram(name, look, place, depth);
   doubtWords(name, look);
   return look;
 }
 
-function lookAtProgram(name: string, look: Look, place: Place): void {
-  const again = (words: ShellWord[]): Look => inspect(words, place, undefined);
+function lookAtProgram(name: string, look: Look, place: Place, depth: number): void {
+  const again = (words: ShellWord[]): Look => inspect(words, place, undefined, depth + 1);
   if (name === 'git') return lookAtGit(look, place);
   if (name === 'find' || name === 'gfind') return lookAtFind(look);
   if (name === 'fd' || name === 'fdfind') return lookAtFd(look);

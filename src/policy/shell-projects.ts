@@ -141,6 +141,7 @@ const builders: Record<string, { flags: Flags; looks: string }> = {
   go: {
     flags: flags(
       `-exec=! --exec=! -toolexec=! --toolexec=! -vettool=! --vettool=! -o=w --o=w -C=! --C=! -overlay=! --overlay=! -modfile=! --modfile=!
+      -ldflags=! --ldflags=! -gcflags=! --gcflags=! -asmflags=! -gccgoflags=! -compiler=!
       -coverprofile=w -cpuprofile=w -memprofile=w -trace=w -blockprofile=w -mutexprofile=w -outputdir=w -run= -count= -timeout= -w -c! --c!`,
       false,
       true,

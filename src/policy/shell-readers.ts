@@ -5,7 +5,7 @@ import { doubtAll, type Look } from './shell-look.js';
 const harmless = new Set(
   [
     'ls dir vdir cat echo wc head tail cut tr nl pr fmt fold expand unexpand tac rev paste join comm column od hexdump strings stat du df ps',
-    'basename dirname realpath readlink pwd true false : test seq sleep whoami id uname which type tsort uptime free nproc arch tty logname',
+    'basename dirname realpath readlink pwd true false : seq sleep whoami id uname which type tsort uptime free nproc arch tty logname',
     'groups users who w cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum base64 base32 basenc cmp diff grep egrep',
     'fgrep jq getconf locale numfmt factor expr look pgrep pidof lsblk lscpu printenv cal tput exit return break continue',
   ].flatMap((line) => line.split(' ')),

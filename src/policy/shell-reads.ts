@@ -1,3 +1,4 @@
+import { limits } from '../protocol/limits.js';
 import type { ShellWord } from './shell-words.js';
 
 /** Everything in the words of a command that may name a file: a word, what is after `=`, `:` or `@`, or attached to a flag. */
@@ -15,5 +16,8 @@ export function readsOf(words: readonly ShellWord[]): string[] {
 }
 
 function after(text: string, mark: string): string[] {
-  return text.split(mark).flatMap((piece, i, all) => (i === 0 && all.length > 1 ? [piece] : i > 0 ? [piece, all.slice(i).join(mark)] : []));
+  const pieces = text.split(mark);
+  if (pieces.length === 1) return [];
+  const firsts = pieces.slice(1, limits.shellReadsMax).map((_, i) => pieces.slice(i + 1).join(mark));
+  return [...pieces, ...firsts];
 }

@@ -15,6 +15,15 @@ const plainSpaces = /[ \t\n]/g;
 /** Why a text is not read at all; undefined when it can be tried. */
 export function unreadable(text: string): string | undefined {
   if (text.length > limits.shellTextCharsMax) return `it is longer than ${limits.shellTextCharsMax} characters`;
+  // The parser takes longer and longer for these.
+  if (text.split('$[').length > limits.shellNestsMax) return 'it has too many $[';
+  if (
+    text
+      .replaceAll('\\\n', '')
+      .split(/\s/)
+      .some((word) => word.split('{').length > limits.shellBracesMax)
+  )
+    return 'it has too many braces in a word';
   const odd = oddCharacter.exec(text.replace(plainSpaces, ''))?.[0];
   if (odd === undefined) return undefined;
   return `it contains the character U+${odd.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? ''}`;

@@ -47,7 +47,9 @@ function hasOpenBraces({ text, parts }: Word): boolean {
   const bare = parts
     ? parts.map((part) => (part.type === 'Literal' || part.type === 'Glob' ? part.text : part.type === 'DoubleQuoted' ? '' : ' ')).join('')
     : text;
-  return /\{.*(,|\.\.).*\}/s.test(bare.replace(/\\./gs, ''));
+  const unquoted = bare.replace(/\\./gs, '');
+  const inside = unquoted.slice(unquoted.indexOf('{') + 1, unquoted.lastIndexOf('}'));
+  return unquoted.includes('{') && unquoted.includes('}') && /,|\.\./.test(inside);
 }
 
 function readParts(parts: readonly WordPart[]): ShellWord {

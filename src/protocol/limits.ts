@@ -191,6 +191,9 @@ export const limits = {
   // Shell commands that are judged
   shellTextCharsMax: 64 * 1024,
   shellDepthMax: 24,
+  shellNestsMax: 32,
   shellPartsMax: 2_000,
   shellBracesMax: 256,
+  /** Of the places in a word where a path may begin. */
+  shellReadsMax: 16,
 } as const;

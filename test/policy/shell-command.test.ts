@@ -425,6 +425,8 @@ describe('bounds', () => {
     expect(parseCommand('sudo '.repeat(500) + 'ls')).toHaveProperty('unclear');
     expect(parseCommand('('.repeat(1_000) + 'ls' + ')'.repeat(1_000))).toHaveProperty('unclear');
     expect(parseCommand('for i in a; do cd b && '.repeat(60) + 'ls' + '; done'.repeat(60))).toHaveProperty('parts');
+    // Each of these would keep the parser busy for seconds.
+    for (const piece of ['{', '{,', '{\\\n', '$[']) expect(parseCommand(`echo ${piece.repeat(20_000)}`), piece).toHaveProperty('unclear');
     expect(partsOf(`echo ${'{a,b}'.repeat(20)}`)[0]?.doubts).not.toEqual([]);
   });
 });
