@@ -1,4 +1,5 @@
 import type { Access } from '../tools/port.js';
+import { createGlob, isGlob } from './globs.js';
 import { judgePath, sayRule, type Case, type Judged } from './path-judge.js';
 import type { Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
@@ -10,7 +11,7 @@ type Command = Extract<Access, { kind: 'command' }>;
 
 /** Judges every simple command of a shell text, and what it wants beside. */
 export function judgeCommand(command: Command, now: Case): Judged[] {
-  const parsed = parseCommand(command.command);
+  const parsed = parseCommand(command.command, now.bases.workspace);
   if ('unclear' in parsed)
     return [{ of: 'command', text: command.command, action: 'ask', why: `it cannot be read: ${parsed.unclear}`, byRule: true }];
   const parts = parsed.parts.flatMap((part) => judgePart(part, command, now));
@@ -61,10 +62,20 @@ function deniedRead(part: CommandPart, now: Case): Judged | undefined {
     const absolute = toAbsolute(path, now.cwd, now.bases.home);
     const forms = [path, absolute, toRealPath(absolute) ?? absolute];
     const denying = now.rules.filter(({ action, path: named }) => action === 'deny' && named !== undefined);
-    const matched = rulesForPath(denying, ['read', now.toolName], forms, now.bases);
+    const matched = rulesForPath(denying, ['read', now.toolName], [...forms, ...namedByGlob(absolute, denying, now)], now.bases);
     if (matched) return { of: 'command', text: part.text, action: 'deny', why: sayRule(matched.rule), byRule: true };
   }
   return undefined;
+}
+
+/** Denied paths that a glob among a command's words may stand for. */
+function namedByGlob(absolute: string, denying: Case['rules'], { bases }: Case): string[] {
+  if (!/[*?[{]/.test(absolute)) return [];
+  const matches = createGlob(absolute.replaceAll(/\[[^\]]*\]|\{[^}]*\}/g, '*'), { slashes: true });
+  return denying.flatMap(({ path = '' }) => {
+    const meant = isGlob(path) ? '' : toAbsolute(path, bases.workspace, bases.home);
+    return meant !== '' && matches(meant) ? [meant] : [];
+  });
 }
 
 function judgeWords(part: CommandPart, { network, unsandboxed }: Command, now: Case): Judged {

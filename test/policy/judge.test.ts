@@ -168,6 +168,10 @@ describe('rules', () => {
       'cp .env x; cat x',
       'cat < .env',
       'cat link',
+      'cat .e*',
+      'cat .en?',
+      'cat .[e]nv',
+      'cat .{e,x}nv',
     ]) {
       expect(world.bash(command, { rules, mode: 'full' }).action, command).toBe('deny');
     }
