@@ -1,8 +1,10 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Paths } from '../client/paths.js';
 import type { Engine, EngineDeps } from '../engine/engine.js';
 import type { Policy } from '../policy/port.js';
+import { limits } from '../protocol/limits.js';
 import { once } from '../protocol/once.js';
 import { todoLines } from '../protocol/todos.js';
 import { StoreRefused } from '../store/faults.js';
@@ -20,15 +22,20 @@ interface Deps {
   store: Store;
   engine(): Engine;
   config(): Config;
+  /** Of whoever started the daemon. */
+  umask: number;
 }
 
-type ForEngine = Pick<EngineDeps, 'tools' | 'loadPolicy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'>;
+type ForEngine = Pick<
+  EngineDeps,
+  'tools' | 'loadPolicy' | 'policy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'
+>;
 
 /**
  * What the daemon's agents touch the machine with, and what keeps them from touching more. All of it is loaded when it is first needed:
  * a daemon at rest holds none of it.
  */
-export function createHands({ paths, env, store, engine, config }: Deps) {
+export function createHands({ paths, env, store, engine, config, umask }: Deps) {
   const home = env.HOME ?? homedir();
   let started: Promise<Processes> | undefined;
 
@@ -39,7 +46,7 @@ export function createHands({ paths, env, store, engine, config }: Deps) {
 
   async function createProcesses(): Promise<Processes> {
     const [bubblewrap, processes] = await Promise.all([loadBubblewrap(), import('../tools/processes.js')]);
-    return processes.createProcesses({ ledger, bubblewrap, env, home });
+    return processes.createProcesses({ ledger, bubblewrap, env, home, umask });
   }
 
   const ledger = {
@@ -51,16 +58,19 @@ export function createHands({ paths, env, store, engine, config }: Deps) {
     left: store.processes.left,
   };
 
+  let policy: Policy | undefined;
   const loadPolicy = once(async (): Promise<Policy> => {
     const [bubblewrap, { createPolicy }] = await Promise.all([loadBubblewrap(), import('../policy/judge.js')]);
-    return createPolicy({
+    policy = createPolicy({
       home,
+      umask,
       settings() {
         const { enabled, network, writable } = config().sandbox;
         const found = enabled ? bubblewrap() : { missing: 'it is switched off in config.json (sandbox.enabled).' };
         return { noSandbox: 'missing' in found ? found.missing : undefined, network, writable, own: ownPlaces(paths) };
       },
     });
+    return policy;
   });
 
   const todos: Todos = {
@@ -75,13 +85,28 @@ export function createHands({ paths, env, store, engine, config }: Deps) {
   const forEngine: ForEngine = {
     tools: listTools({ todos, processes: () => (started ??= createProcesses()) }),
     loadPolicy,
+    policy: () => policy,
     ruleSources: { configured: () => config().rules, inWorkspace: readWorkspaceConfig },
     approvalTimeoutMs: () => config().approvalTimeoutMs,
     artifactsDir: join(paths.stateDir, 'artifacts'),
     endProcesses: async (runId) => (await started)?.killRun(runId),
   };
+  let isReady = false;
+  let readying: Promise<void> | undefined;
+
+  async function loadAll(): Promise<void> {
+    // What cannot be loaded for want of descriptors could never be loaded again: it is not tried.
+    if (spareDescriptors() >= limits.spareDescriptorsMin) {
+      await Promise.all([loadPolicy(), ...forEngine.tools.map(({ load }) => load())]);
+      isReady = true;
+    }
+    readying = undefined;
+  }
+
   return {
     forEngine,
+    /** Loads everything for a daemon that is going to be used; undefined when it is there. */
+    ready: (): Promise<void> | undefined => (isReady ? undefined : (readying ??= loadAll())),
     /** Ends what earlier daemons left running. Call before anything is started. */
     async reapLeft(): Promise<void> {
       if (store.processes.left().length > 0) await (await (started ??= createProcesses())).reapLeft();
@@ -90,6 +115,12 @@ export function createHands({ paths, env, store, engine, config }: Deps) {
       await (await started)?.killAll();
     },
   };
+}
+
+/** How many more files this process may open. */
+function spareDescriptors(): number {
+  const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+  return Number(limit ?? limits.spareDescriptorsMin) - readdirSync('/proc/self/fd').length;
 }
 
 /** What belongs to berth, and no command may see. */

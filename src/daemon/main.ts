@@ -22,7 +22,7 @@ export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promis
   process.title = 'berthd';
   // Idle is free: with a heap this small there is nothing to win from collecting it seconds after the last work.
   setFlagsFromString('--no-memory-reducer-for-small-heaps');
-  process.umask(0o077);
+  const umask = process.umask(0o077);
   // Nobody may be left to read what is printed; that is no reason to stop.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
@@ -35,7 +35,7 @@ export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promis
       process.exit(70);
     });
     const exit = (code: number): never => process.exit(code);
-    daemon = await startDaemon({ paths, workdir, env: process.env, log, fault: createFaultPoints(process.env.BERTH_FAULT), exit });
+    daemon = await startDaemon({ paths, workdir, env: process.env, umask, log, fault: createFaultPoints(process.env.BERTH_FAULT), exit });
     process.on('SIGHUP', () => {
       try {
         daemon.reload();

@@ -7,6 +7,7 @@ import type { Paths } from '../client/paths.js';
 import { summaryInstructions } from '../context/summary-prompt.js';
 import { createSystemPrompt } from '../context/system-prompt.js';
 import { createEngine, type Engine } from '../engine/engine.js';
+import { commands, type CommandType } from '../protocol/commands.js';
 import { makeId, type IdPrefix } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { createClients } from '../server/clients.js';
@@ -36,6 +37,8 @@ export interface DaemonOptions {
   paths: Paths;
   workdir: string;
   env: Record<string, string | undefined>;
+  /** What agents' files are not given. */
+  umask: number;
   log: Logger;
   fault(point: string): void;
   /** Ends the process. */
@@ -55,7 +58,7 @@ function newId(prefix: IdPrefix): string {
 }
 
 /** The composition root: takes the lock, opens the store, settles the past, then lets people in. */
-export async function startDaemon({ paths, workdir, env, log, fault, exit }: DaemonOptions): Promise<Daemon> {
+export async function startDaemon({ paths, workdir, env, umask, log, fault, exit }: DaemonOptions): Promise<Daemon> {
   let config = readConfig(paths.configDir);
   let models = createModelAccess(config, { configDir: paths.configDir, env });
   prepareSocketDir(paths.socket);
@@ -73,7 +76,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
   migrate(db, migrations);
   const store = createStore(db, newId('boot'));
   const clients = createClients({ onChange: tellClients });
-  const hands = createHands({ paths, env, store, engine: () => engine, config: () => config });
+  const hands = createHands({ paths, env, store, engine: () => engine, config: () => config, umask });
   const engine: Engine = createEngine({
     store,
     providers: () => models.providers,
@@ -135,6 +138,7 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
     clients,
     newClientId: () => newId('cli'),
     seq: store.log.head,
+    prepareFor: (type) => (usesHands(type) ? hands.ready() : undefined),
     onBug: die('a bug'),
   });
   const eventServer = createEventServer({ engine, clients, logId, now: Date.now });
@@ -231,6 +235,12 @@ export async function startDaemon({ paths, workdir, env, log, fault, exit }: Dae
       log.info('config was read again');
     },
   };
+}
+
+/** Commands after which an agent may well be at work, or that are about what it may do. */
+function usesHands(type: CommandType): boolean {
+  if (type === 'drain' || type === 'shutdown') return false;
+  return commands[type].role === 'controller' || type === 'attach' || type === 'list_permissions' || type === 'get_ruling';
 }
 
 function ensureLogId({ store, commit }: Engine): string {

@@ -130,11 +130,11 @@ export function createCompactions({ store, commit, providers, attempt, instructi
     /** What a summary would replace now; undefined when there is nothing. */
     plan: (state: SessionState): CompactionPlan | undefined => plan(state, store.entries.history(state.leafId), 'manual'),
     /** Before a model is asked: true when a summary has to be made first, and that was committed. */
-    async needsRoom(state: SessionState, history: readonly HistoryEntry[]): Promise<boolean> {
+    async needsRoom(state: SessionState, history: readonly HistoryEntry[], promptTokens: number): Promise<boolean> {
       const atPercent = compactAtPercent();
       const { contextWindow } = providers().facts(state.model);
       if (atPercent === undefined || contextWindow === null || failedIn.get(state.id) === state.run?.id) return false;
-      if (isJustCompacted(history) || contextSize(history) < (contextWindow * atPercent) / 100) return false;
+      if (isJustCompacted(history) || contextSize(history, promptTokens) < (contextWindow * atPercent) / 100) return false;
       const planned = plan(state, history, 'threshold');
       return planned ? start(state, 'threshold', planned.tokensBefore) : false;
     },

@@ -35,16 +35,21 @@ export function entrySize(content: readonly ContentBlock[]): number {
 
 /**
  * About how many tokens a request with this history has: what the provider counted for the newest answer, and an estimate of what
- * came after it. What was counted before a summary was made does not count any more.
+ * came after it. What was counted before a summary was made does not count any more; then the prompt is estimated, too.
  */
-export function contextSize(history: readonly HistoryEntry[]): number {
+export function contextSize(history: readonly HistoryEntry[], promptTokens = 0): number {
   let tokens = 0;
   for (const { message, content, isBeforeSummary } of history.toReversed()) {
     const counted = message.role === 'assistant' && !isBeforeSummary ? usedTokens(message.usage) : 0;
     if (counted > 0) return tokens + counted;
     tokens += entrySize(content);
   }
-  return tokens;
+  return tokens + promptTokens;
+}
+
+/** About how many tokens the words and tools of a request have that come before its messages. */
+export function promptSize({ system, tools }: { system: string; tools: readonly unknown[] }): number {
+  return Math.ceil((system.length + JSON.stringify(tools).length) / charsPerToken);
 }
 
 /** Tokens that were in the context window when an answer had ended. */

@@ -42,6 +42,8 @@ export interface EngineDeps {
   tools: ToolEntry[];
   /** Loaded when it is first needed. */
   loadPolicy(): Promise<Policy>;
+  /** Undefined as long as it was not loaded. */
+  policy(): Policy | undefined;
   ruleSources: RuleSources;
   /** How long an approval waits; null is for ever. */
   approvalTimeoutMs(): number | null;
@@ -164,11 +166,7 @@ export function createEngine(deps: EngineDeps) {
     compactions,
     tools,
     artifacts,
-    /** Loads the policy, and says what to do with it then. */
-    async usePolicy<T>(use: (policy: Policy) => T): Promise<() => T> {
-      const policy = await deps.loadPolicy();
-      return () => use(policy);
-    },
+    policy: deps.policy,
     ruleBook,
     ruleSources: deps.ruleSources,
     housekeeping,

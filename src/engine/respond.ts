@@ -7,7 +7,7 @@ import type { Store } from '../store/store.js';
 import { unlessAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
 import type { Compactions } from './compactions.js';
-import { percentLeft, usedTokens, withCost } from './context-size.js';
+import { percentLeft, promptSize, usedTokens, withCost } from './context-size.js';
 import type { FaultPoint } from './fault-points.js';
 import type { LiveMessages, OpenMessage } from './live.js';
 import type { ModelRequests } from './model-requests.js';
@@ -124,9 +124,9 @@ export function createRespond(deps: Deps) {
     const provider = providers().find(state.model);
     if (!provider) return fail(state, { message: `no provider for the model ${state.model}; choose another with berth model` }, undefined);
     const history = store.entries.history(state.leafId);
-    if (await compactions.needsRoom(state, history)) return;
     const request = await toRequest(state, history);
     if ('problem' in request) return fail(state, { message: request.problem }, undefined);
+    if (await compactions.needsRoom(state, history, promptSize(request))) return;
     const speaking = speakingIn(state);
     /** A message is over for its readers once its end is committed. */
     function letGo(): void {

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { normalize } from 'node:path';
 import type { Access } from '../tools/port.js';
 import { createGlob, isGlob } from './globs.js';
 import { judgePath, sayRule, type Case, type Judged } from './path-judge.js';
@@ -11,6 +13,9 @@ type Command = Extract<Access, { kind: 'command' }>;
 
 /** Judges every simple command of a shell text, and what it wants beside. */
 export function judgeCommand(command: Command, now: Case): Judged[] {
+  if (!existsSync(now.bases.workspace)) {
+    return [{ of: 'command', text: command.command, action: 'deny', why: `the session's directory ${now.cwd} is gone`, byRule: true }];
+  }
   const parsed = parseCommand(command.command, now.bases.workspace);
   if ('unclear' in parsed)
     return [{ of: 'command', text: command.command, action: 'ask', why: `it cannot be read: ${parsed.unclear}`, byRule: true }];
@@ -31,7 +36,8 @@ function judgePart(part: CommandPart, command: Command, now: Case): Judged[] {
 /** Writes are judged by where they lead, whatever the words are allowed. */
 function judgeWrite(path: string | null, part: CommandPart, own: Judged, now: Case): Judged[] {
   if (path === null) {
-    if (own.action === 'allow' && isConfined(now)) return [];
+    // In a sandbox it can only be the workspace; that is for who lets the workspace be written.
+    if (own.action === 'allow' && isConfined(now) && (now.mode === 'auto_edit' || now.mode === 'full')) return [];
     return [{ of: 'path', text: 'write to a place that is computed', action: 'ask', why: 'where it writes is known only when it runs' }];
   }
   const { remember: _, ...judged } = judgePath('write', path, now);
@@ -60,7 +66,7 @@ function isConfined({ settings }: Case): boolean {
 function deniedRead(part: CommandPart, now: Case): Judged | undefined {
   for (const path of part.reads) {
     const absolute = toAbsolute(path, now.cwd, now.bases.home);
-    const forms = [path, absolute, toRealPath(absolute) ?? absolute];
+    const forms = [path, normalize(absolute), toRealPath(absolute) ?? absolute];
     const denying = now.rules.filter(({ action, path: named }) => action === 'deny' && named !== undefined);
     const matched = rulesForPath(denying, ['read', now.toolName], [...forms, ...namedByGlob(absolute, denying, now)], now.bases);
     if (matched) return { of: 'command', text: part.text, action: 'deny', why: sayRule(matched.rule), byRule: true };
@@ -71,9 +77,9 @@ function deniedRead(part: CommandPart, now: Case): Judged | undefined {
 /** Denied paths that a glob among a command's words may stand for. */
 function namedByGlob(absolute: string, denying: Case['rules'], { bases }: Case): string[] {
   if (!/[*?[{]/.test(absolute)) return [];
-  const matches = createGlob(absolute.replaceAll(/\[[^\]]*\]|\{[^}]*\}/g, '*'), { slashes: true });
+  const matches = createGlob(normalize(absolute).replaceAll(/\[[^\]]*\]|\{[^}]*\}/g, '*'), { slashes: true });
   return denying.flatMap(({ path = '' }) => {
-    const meant = isGlob(path) ? '' : toAbsolute(path, bases.workspace, bases.home);
+    const meant = isGlob(path) ? '' : normalize(toAbsolute(path, bases.workspace, bases.home));
     return meant !== '' && matches(meant) ? [meant] : [];
   });
 }

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { limits } from '../protocol/limits.js';
 import { isBelow } from './real-paths.js';
 
 export interface Guarded {
@@ -22,6 +23,16 @@ function fold(part: string): string {
 const lateFiles = [
   '.git/config',
   '.git/config.worktree',
+  '.git/commondir',
+  '.git/gitdir',
+  '.exrc',
+  '.nvimrc',
+  '.nvim.lua',
+  '.vimrc',
+  '.gdbinit',
+  '.lldbinit',
+  '.mise.toml',
+  'mise.toml',
   '.envrc',
   '.direnvrc',
   '.mcp.json',
@@ -126,11 +137,25 @@ function isBareRepository(parts: readonly string[]): boolean {
 
 /** Paths that commands do not see and nobody reads unasked. */
 export function secretPlaces({ home, own }: Guarded): string[] {
-  return [...secretPaths.map((path) => join(home, path)), ...systemSecrets, ...own];
+  const settings = ['.npmrc', '.yarnrc.yml', '.config/pip/pip.conf', '.m2/settings.xml'].map((path) => join(home, path)).filter(holdsToken);
+  return [...secretPaths.map((path) => join(home, path)), ...settings, ...systemSecrets, ...own];
 }
 
 /** What the kernel tells of processes, their environment and memory among it; a few files of it are about the machine alone. */
 const plainProc = ['/proc/cpuinfo', '/proc/meminfo', '/proc/version', '/proc/loadavg', '/proc/uptime', '/proc/filesystems', '/proc/stat'];
+
+/** Settings that programs need, and some people keep a token in. */
+function holdsToken(path: string): boolean {
+  try {
+    return (
+      statSync(path).size <= limits.workspaceConfigBytesMax &&
+      /_auth|_password|token|:\/\/[^/\s]+:[^/\s]+@/i.test(readFileSync(path, 'utf8'))
+    );
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}
 
 export function isSecret(realPath: string, guarded: Guarded): boolean {
   if (isBelow(realPath, '/proc') && !plainProc.includes(realPath)) return true;
@@ -149,25 +174,6 @@ export function lateCodeIn(root: string, guarded: Guarded): string[] {
   }
   const below = isBelow(guarded.home, root) ? [...homeFiles, ...homeFolders].map((parts) => join(guarded.home, ...parts)) : [];
   return [...new Set([...found, ...below.filter((path) => existsSync(path))])];
-}
-
-const hookNames =
-  `applypatch-msg pre-applypatch post-applypatch pre-commit pre-merge-commit prepare-commit-msg commit-msg post-commit pre-rebase post-checkout
-  post-merge pre-push pre-receive update post-receive post-update reference-transaction push-to-checkout pre-auto-gc post-rewrite sendemail-validate
-  fsmonitor-watchman post-index-change`.split(/\s+/);
-
-/** What is not there at the top of a writable root, and would be run later if it were. */
-export function lateCodeMissingIn(root: string, guarded: Guarded): string[] {
-  const isRepository = existsSync(join(root, '.git'));
-  const named = [...lateFiles, ...lateFolders].filter(([first]) => first !== '.git').map((parts) => join(root, ...parts));
-  const instructions = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md'].map((name) => join(root, name));
-  // A repository that a command makes has a config and a folder for hooks; there is no harm in them until there is something in it.
-  const git = isRepository ? ['hooks', 'config', 'info', 'config.worktree'].map((name) => join(root, '.git', name)) : [];
-  const hooks = isRepository
-    ? []
-    : ['config', 'config.worktree', ...hookNames.map((name) => `hooks/${name}`)].map((name) => join(root, '.git', name));
-  const below = isBelow(guarded.home, root) ? [...homeFiles, ...homeFolders].map((parts) => join(guarded.home, ...parts)) : [];
-  return [...new Set([...named, ...instructions, ...git, ...hooks, ...below])].filter((path) => !existsSync(path));
 }
 
 function namesIn(dir: string): string[] {

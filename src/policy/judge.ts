@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Access, Confinement, Reach } from '../tools/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
-import { lateCodeIn, lateCodeMissingIn, secretPlaces } from './guarded-paths.js';
+import { lateCodeIn, runsLater, secretPlaces } from './guarded-paths.js';
 import { judgePath, sayRule, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
@@ -16,7 +16,7 @@ function strictestOf(judged: readonly Judged[]): Judged | undefined {
 }
 
 /** The policy of a daemon. `settings` are read for each call, so that a change counts at once. */
-export function createPolicy({ home, settings: read }: { home: string; settings(): PolicySettings }): Policy {
+export function createPolicy({ home, umask, settings: read }: { home: string; umask: number; settings(): PolicySettings }): Policy {
   const realHome = toRealPath(home) ?? home;
 
   function open(call: JudgedCall): Case {
@@ -47,7 +47,7 @@ export function createPolicy({ home, settings: read }: { home: string; settings(
         action,
         why: decided?.why ?? '',
         parts: parts.map(({ text, action: verdict, why }) => ({ text, action: verdict, why })),
-        reach: toReach(now, parts),
+        reach: toReach(now, parts, umask),
         remember: toRemember(parts),
         notes: toNotes(now, parts),
       };
@@ -98,16 +98,15 @@ function allGive(parts: readonly Judged[], what: 'network' | 'unsandboxed'): boo
 function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
   const { settings, roots, guarded, mode } = now;
   const network = settings.network || mode === 'full' || commandOf(now)?.network === true || allGive(parts, 'network');
-  if (settings.noSandbox !== undefined) return { kind: 'bare', network: true, writable: [], readOnly: [], absent: [], hidden: [] };
-  if (leavesSandbox(now, parts)) return { kind: 'namespace', network: true, writable: [], readOnly: [], absent: [], hidden: [] };
+  if (settings.noSandbox !== undefined) return { kind: 'bare', network: true, writable: [], readOnly: [], hidden: [] };
+  if (leavesSandbox(now, parts)) return { kind: 'namespace', network: true, writable: [], readOnly: [], hidden: [] };
   const writable = mode === 'read_only' ? [] : [...roots, ...allowedWrites(now)];
   const denied = deniedReads(now);
   return {
     kind: 'sandbox',
     network,
     writable,
-    readOnly: writable.flatMap((root) => lateCodeIn(root, guarded)),
-    absent: writable.flatMap((root) => lateCodeMissingIn(root, guarded)),
+    readOnly: [...writable.flatMap((root) => lateCodeIn(root, guarded)), ...deniedWrites(now)],
     hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...denied],
   };
 }
@@ -121,6 +120,15 @@ function deniedReads({ rules, bases }: Case): string[] {
   });
 }
 
+/** What a rule says that may not be written is not written by commands either, whatever they call it. */
+function deniedWrites({ rules, bases }: Case): string[] {
+  return rules.flatMap(({ tool, action, path }) => {
+    if (action === 'allow' || path === undefined || isGlob(path) || !['write', 'edit', 'bash', '*'].includes(tool)) return [];
+    const real = toRealPath(toAbsolute(path, bases.workspace, bases.home));
+    return real !== undefined && existsSync(real) ? [real] : [];
+  });
+}
+
 /** Places that a rule allows to write by name. */
 function allowedWrites({ rules, bases }: Case): string[] {
   return rules.flatMap(({ tool, action, path }) => {
@@ -131,7 +139,7 @@ function allowedWrites({ rules, bases }: Case): string[] {
 }
 
 /** Paths that this call was judged on may be touched, and what is below those it reads; everything else as if it were asked for now. */
-function toReach(now: Case, parts: readonly Judged[]): Reach {
+function toReach(now: Case, parts: readonly Judged[], umask: number): Reach {
   const granted = now.accesses.flatMap((access) => {
     const real = access.kind === 'command' ? undefined : toRealPath(toAbsolute(access.path, now.cwd, now.bases.home));
     return real === undefined ? [] : [{ kind: access.kind, real }];
@@ -147,6 +155,8 @@ function toReach(now: Case, parts: readonly Judged[]): Reach {
       );
       return isGranted ? undefined : judged.why;
     },
+    runsLater: (path) => runsLater(path, now.guarded) !== undefined,
+    umask,
     confinement: toConfinement(now, parts),
   };
 }

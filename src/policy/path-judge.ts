@@ -1,3 +1,4 @@
+import { normalize } from 'node:path';
 import { isSecret, runsLater, type Guarded } from './guarded-paths.js';
 import type { Action, JudgedCall, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
@@ -60,14 +61,16 @@ export function judgePath(kind: 'read' | 'write', path: string, now: Case): Judg
   const matched = rulesForPath(
     now.rules,
     kind === 'read' ? [now.toolName, 'read'] : [now.toolName, 'write', 'edit'],
-    [path, absolute, real],
+    [path, normalize(absolute), real],
     now.bases,
   );
   const because = matched && sayRule(matched.rule);
-  const remember = { tool: now.toolName, path: absolute, action: 'allow' } as const;
+  const remember = { tool: now.toolName, path: real, action: 'allow' } as const;
   if (matched?.action === 'deny') return { ...what, action: 'deny', why: because ?? '', byRule: true };
   if (kind === 'write' && now.mode === 'read_only') return { ...what, action: 'deny', why: 'nothing is written in the mode read_only' };
   const late = kind === 'write' ? runsLater(real, now.guarded) : undefined;
+  const isOfGit = kind === 'write' && /\/\.git(\/|$)/i.test(real);
+  if (isOfGit && late === undefined) return { ...what, action: 'ask', why: `${path} is one of git's own files`, byRule: true };
   if (late !== undefined) return { ...what, action: 'ask', why: `${path}: ${late}`, byRule: true };
   if (kind === 'read' && isSecret(real, now.guarded)) return { ...what, action: 'ask', why: `${path} holds secrets`, byRule: true };
   if (matched?.action === 'ask') return { ...what, action: 'ask', why: because ?? '', byRule: true };

@@ -1,61 +1,66 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { dirname, isAbsolute, join, normalize, resolve, sep } from 'node:path';
+import { lstatSync, readlinkSync, type Stats } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
 
 /** More links than this is a loop; the system thinks so, too. */
 const linksMax = 40;
 
 /**
- * Where a path leads now: every link followed, also one whose target does not exist yet. What does not exist is taken as it is written.
- * Undefined when it leads nowhere, as a loop of links does.
+ * Where an absolute path leads now, name by name as the system would go: `..` is above where a link has led to. What does not exist is taken
+ * as it is written. Undefined when it leads nowhere, as a loop of links does.
  */
 export function toRealPath(path: string): string | undefined {
-  let missing = '';
-  let at = normalize(path);
-  for (let links = 0; links <= linksMax;) {
-    const real = tryReal(at);
-    if (real !== undefined) return missing === '' ? real : join(real, missing);
-    const target = tryLink(at);
-    if (target !== undefined) {
-      links++;
-      at = isAbsolute(target) ? target : resolve(toRealPath(dirname(at)) ?? dirname(at), target);
+  if (path.includes('\0')) return undefined;
+  let names = path.split(sep);
+  let at: string = sep;
+  for (let links = 0; names.length > 0;) {
+    const [name = '', ...rest] = names;
+    names = rest;
+    if (name === '' || name === '.') continue;
+    if (name === '..') {
+      at = dirname(at);
       continue;
     }
-    const parent = dirname(at);
-    if (parent === at) return undefined;
-    missing = join(at.slice(parent.length).replace(/^\/+/, ''), missing);
-    at = parent;
+    const next = join(at, name);
+    const target = lookAt(next)?.isSymbolicLink() === true ? readLink(next) : undefined;
+    if (target === undefined) at = next;
+    else {
+      if (++links > linksMax) return undefined;
+      names = [...target.split(sep), ...names];
+      if (target.startsWith(sep)) at = sep;
+    }
   }
-  return undefined;
+  return at;
 }
 
-function tryReal(path: string): string | undefined {
+function lookAt(path: string): Stats | undefined {
   try {
-    return realpathSync.native(path);
+    return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isOfTheSystem(error)) return undefined;
     throw error;
   }
 }
 
-function tryLink(path: string): string | undefined {
+function readLink(path: string): string | undefined {
   try {
-    return lstatSync(path).isSymbolicLink() ? readlinkSync(path) : undefined;
+    return readlinkSync(path);
   } catch (error) {
-    if (isMissing(error)) return undefined;
+    if (isOfTheSystem(error)) return undefined;
     throw error;
   }
 }
 
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && ['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP', 'ENAMETOOLONG'].includes(String(error.code));
+/** It is not there, or not for us to see. */
+function isOfTheSystem(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code);
 }
 
 export function isBelow(path: string, root: string): boolean {
   return path === root || path.startsWith(root === sep ? sep : root + sep);
 }
 
-/** `~/x` with the home directory in front; other paths below `base`. */
+/** `~/x` with the home directory in front; other paths below `base`. Not made shorter: only the system knows what `..` is above. */
 export function toAbsolute(path: string, base: string, home: string): string {
-  if (path === '~' || path.startsWith('~/')) return join(home, path.slice(1));
-  return resolve(base, path);
+  if (path === '~' || path.startsWith('~/')) return `${home}${path.slice(1)}`;
+  return path.startsWith(sep) ? path : `${base}/${path}`;
 }

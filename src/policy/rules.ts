@@ -1,3 +1,4 @@
+import { normalize } from 'node:path';
 import { createGlob, isGlob } from './globs.js';
 import type { Action, Rule, SourcedRule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
@@ -35,11 +36,11 @@ function isFor(rule: SourcedRule, toolNames: readonly string[]): boolean {
 function matchesPath(path: string, asked: readonly string[], { workspace, home }: Bases): boolean {
   if (isGlob(path)) {
     // A name alone, such as *.pem, is meant wherever it stands.
-    const where = path.includes('/') ? toAbsolute(path, workspace, home) : `**/${path}`;
+    const where = path.includes('/') ? normalize(toAbsolute(path, workspace, home)) : `**/${path}`;
     const matches = createGlob(where, { slashes: true });
     return asked.some((one) => matches(one) || ancestors(one).some(matches));
   }
-  const meant = toAbsolute(path, workspace, home);
+  const meant = normalize(toAbsolute(path, workspace, home));
   const real = toRealPath(meant);
   return asked.some((one) => isBelow(one, meant) || (real !== undefined && isBelow(one, real)));
 }

@@ -110,6 +110,7 @@ export const limits = {
   // Daemon
   stopMs: 4_000,
   startMs: 10_000,
+  spareDescriptorsMin: 48,
   // Keys of providers
   authFileBytesMax: 1024 * 1024,
   /** A lock of the file of keys that is older was left by a process that died. */
@@ -160,6 +161,8 @@ export const limits = {
   sandboxTmpBytesMax: 1024 * 1024 * 1024,
   sandboxShmBytesMax: 256 * 1024 * 1024,
   sandboxRunBytesMax: 1024 * 1024,
+  lateCodeEntriesMax: 20_000,
+  lateCodePathsMax: 300,
   commandProcessesMax: 2_048,
   commandBytesMax: 100_000,
   /** What a stopped command has to clean up before it is killed. */

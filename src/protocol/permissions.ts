@@ -24,6 +24,9 @@ export const rule = z
     if (command !== undefined && tool !== 'bash' && tool !== '*') {
       context.addIssue({ code: 'custom', path: ['command'], message: 'only bash runs commands' });
     }
+    if (command !== undefined && /[;&|<>()`$\n]/.test(command) && exact !== true) {
+      context.addIssue({ code: 'custom', path: ['command'], message: 'a rule names one simple command, such as git status' });
+    }
     if (exact !== undefined && command === undefined) {
       context.addIssue({ code: 'custom', path: ['exact'], message: 'exact goes with command' });
     }

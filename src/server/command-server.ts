@@ -6,7 +6,7 @@ import { limits } from '../protocol/limits.js';
 import type { DecodedLine } from '../protocol/ndjson.js';
 import type { Client, Clients } from './clients.js';
 import { openConnection, type Connection } from './connection.js';
-import type { Answer, Handlers, Later, Soon } from './handler.js';
+import type { Answer, Handlers, Later } from './handler.js';
 import { toPayloadRefusal } from './payload.js';
 
 interface Deps {
@@ -14,13 +14,15 @@ interface Deps {
   clients: Clients;
   newClientId(): string;
   seq(): number;
+  /** What a command needs that is not there yet. It is waited for in its place; undefined when all is there. */
+  prepareFor(type: CommandType): Promise<void> | undefined;
   onBug(error: unknown): never;
 }
 
 const observerCommands = new Set<string>(Object.entries(commands).flatMap(([type, row]) => (row.role === 'observer' ? [type] : [])));
 
 /** Reads commands, answers each once: in order, but for those that wait. */
-export function createCommandServer({ handlers, clients, newClientId, seq, onBug }: Deps) {
+export function createCommandServer({ handlers, clients, newClientId, seq, prepareFor, onBug }: Deps) {
   const connections = new Set<Connection>();
 
   function accept(socket: Socket): void {
@@ -62,13 +64,17 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
       }
       const read = readCommand(line);
       if ('refusal' in read) return send(read.id, { ok: false, refusal: read.refusal });
+      const preparing = prepareFor(read.type);
+      return preparing ? preparing.then(() => answerCommand(read), onBug) : answerCommand(read);
+    }
+
+    function answerCommand(read: ReadCommand): void {
       const mayWait = commands[read.type].waits === true && read.payload.wait !== false;
       if (mayWait && waiting >= limits.pipelinedWaitingMax) {
         const why = refusal('overloaded', `${limits.pipelinedWaitingMax} commands wait on this connection already`);
         return send(read.id, { ok: false, refusal: why });
       }
       const answer = runHandler(read, client);
-      if ('soon' in answer) return answer.soon.then((make) => send(read.id, make()), onBug);
       if (!('later' in answer)) return send(read.id, answer);
       waiting++;
       answer.later(connection.gone).then(
@@ -93,14 +99,14 @@ export function createCommandServer({ handlers, clients, newClientId, seq, onBug
       closeWhenAnswered();
     }
 
-    function runHandler({ type, payload }: ReadCommand, from: Client): Answer | Later | Soon {
+    function runHandler({ type, payload }: ReadCommand, from: Client): Answer | Later {
       if (from.role === 'observer' && !observerCommands.has(type)) {
         return { ok: false, refusal: refusal('command_rejected', 'read_only_client', {}, 'this connection said hello as an observer') };
       }
       const parsed = commands[type].payload.safeParse(payload);
       if (!parsed.success) return { ok: false, refusal: toPayloadRefusal(parsed.error) };
       // The table pairs each type with its payload; TypeScript cannot follow the pair through a variable.
-      const handler = handlers[type] as (payload: unknown, client: Client) => Answer | Later | Soon;
+      const handler = handlers[type] as (payload: unknown, client: Client) => Answer | Later;
       return handler(parsed.data, from);
     }
   }

@@ -14,13 +14,8 @@ export interface Later {
   later(gone: AbortSignal): Promise<(() => Answer) | undefined>;
 }
 
-/** An answer that needs something to be loaded first. It keeps its place among the answers of its connection. */
-export interface Soon {
-  soon: Promise<() => Answer>;
-}
-
 /** Synchronous by type: a handler commits and answers, or says how the answer is waited for. */
-export type Handler<T extends CommandType> = (payload: CommandPayload<T>, client: Client) => Answer | Later | Soon;
+export type Handler<T extends CommandType> = (payload: CommandPayload<T>, client: Client) => Answer | Later;
 export type Handlers = { [T in CommandType]: Handler<T> };
 
 export function reply<T extends CommandType>(type: string, payload: ReplyPayload<T>, seq?: number): Answer {

@@ -66,6 +66,7 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
         command,
         cwd,
         confinement,
+        runsLater: context.reach.runsLater,
         sessionId,
         runId,
         toolCallId,

@@ -108,7 +108,16 @@ async function runCommand(
     return kept.write(chunk);
   };
   try {
-    const handle = await processes.start({ command, cwd, confinement, sessionId, runId, toolCallId, onOutput });
+    const handle = await processes.start({
+      command,
+      cwd,
+      confinement,
+      runsLater: context.reach.runsLater,
+      sessionId,
+      runId,
+      toolCallId,
+      onOutput,
+    });
     const stopped = await untilOver(handle, timeoutMs, signal);
     const exit = await handle.exited;
     if (!signal.aborted) live.end();

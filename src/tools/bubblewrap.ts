@@ -106,7 +106,7 @@ function realPath(path: string): string | undefined {
 
 interface Mount {
   path: string;
-  kind: 'base' | 'private' | 'writable' | 'readOnly' | 'hidden' | 'pinned';
+  kind: 'base' | 'private' | 'writable' | 'readOnly' | 'guarded' | 'hidden' | 'pinned';
   args: string[];
 }
 
@@ -173,6 +173,7 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
   const coversCwd = hidden.some((path) => path !== cwd && isWithin(cwd, path)) || nearest(cwd)?.kind === 'private';
   // A directory that may only be read must be there all the same.
   if (coversCwd && nearest(cwd)?.kind !== 'writable' && !hidden.includes(cwd)) put('readOnly', cwd, '--ro-bind', cwd);
+  for (const path of realPaths(confinement.guarded ?? [])) if (nearest(path)?.kind === 'writable') put('guarded', path, '--ro-bind', path);
   for (const path of realPaths(confinement.readOnly)) if (nearest(path)?.kind === 'writable') put('readOnly', path, '--ro-bind', path);
   for (const path of hidden) {
     const kind = nearest(path)?.kind;

@@ -106,7 +106,7 @@ export function createEditTool({ marks }: { marks: ReadMarks }): Tool<EditArgs> 
       if (context.basis !== undefined && context.basis !== basisOf(target)) return toolText(staleApproval(shown), true);
       if (context.signal.aborted) return toolText('Stopped.', true);
       if (before === after) return toolText(`${shown} is as it was: old_text and new_text are the same.`);
-      const written = await replaceTarget(target, bytes);
+      const written = await replaceTarget(target, bytes, context.reach.umask);
       if (typeof written === 'string') return toolText(`${shown} ${written}.`, true);
       marks.note(context.sessionId, target.realPath, written);
       const words = before === undefined ? `Created ${shown}.` : `Edited ${shown} in ${counted(replaced, 'place')}.`;

@@ -1,43 +1,90 @@
-import { lstatSync, readFileSync, renameSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
+import { lstat, readdir, readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 
+/** Where nobody looks for them, and there are too many files. */
+const skipped = new Set(['node_modules']);
+const gitStores = new Set(['objects', 'refs', 'logs', 'lfs']);
+/** In a git directory, whatever it is called: git runs what they say. */
+const gitLate = new Set(['config', 'config.worktree', 'commondir', 'hooks', 'info']);
 /** Settings of git that name a program, another file or another host. A repository that was just made has none of them. */
 const gitDeeds =
-  /hookspath|fsmonitor|sshcommand|pager|editor|askpass|textconv|external|command|clean|smudge|process|driver|helper|gpg|include|alias|pack\b|insteadof|proxy|\[(?:filter|diff|merge)\b/i;
+  /hookspath|fsmonitor|sshcommand|pager|editor|askpass|textconv|external|command|clean|smudge|process|driver|helper|gpg|include|alias|pack\b|insteadof|proxy|worktree|\[(?:filter|diff|merge)\b/i;
 
 /**
- * Looks for what a confined command has made where programs would run it later, and takes it out of their way: it is kept under
- * another name beside it. Returns the new names.
+ * Paths below some directories that programs run, or agents follow, when they are written. Goes through so many entries and no more,
+ * the nearest first.
  */
-export function holdLateCode(absent: readonly string[]): string[] {
-  return absent.flatMap((path) => {
-    if (!exists(path) || isHarmless(path)) return [];
-    const held = freeName(path);
-    try {
-      renameSync(path, held);
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
-      throw error;
+export async function findLateCode(roots: readonly string[], runsLater: (path: string) => boolean): Promise<Set<string>> {
+  const found = new Set<string>();
+  let waiting = [...roots];
+  let looked = 0;
+  while (waiting.length > 0 && looked < limits.lateCodeEntriesMax) {
+    const next: string[] = [];
+    for (const folder of waiting) {
+      if (looked >= limits.lateCodeEntriesMax) break;
+      const entries = await entriesOf(folder);
+      looked += entries.length;
+      const isGit = isGitFolder(entries);
+      for (const entry of entries) {
+        const path = join(folder, entry.name);
+        const isLink = entry.name === '.git' && !entry.isDirectory();
+        if (isLink || (isGit && gitLate.has(entry.name)) || runsLater(path)) found.add(path);
+        else if (entry.isDirectory() && !skipped.has(entry.name) && !(isGit && gitStores.has(entry.name))) next.push(path);
+      }
     }
-    return [held];
-  });
+    waiting = next;
+  }
+  return found;
 }
 
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return [];
+    throw error;
+  }
+}
+
+function isGitFolder(entries: readonly Dirent[]): boolean {
+  const names = new Set(entries.map(({ name }) => name));
+  return names.has('HEAD') && names.has('objects') && names.has('refs');
+}
+
+/** Takes what is new out of the way of those programs: it is kept under another name beside it. Returns the new names. */
+export async function holdLateCode(before: ReadonlySet<string>, after: ReadonlySet<string>): Promise<string[]> {
+  const held: string[] = [];
+  for (const path of after) {
+    if (before.has(path) || (await isHarmless(path))) continue;
+    const name = await freeName(path);
+    try {
+      await rename(path, name);
+      held.push(name);
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+  }
+  return held;
 }
 
 /** What `git init` and `git clone` write. */
-function isHarmless(path: string): boolean {
-  if (basename(path) !== 'config' || basename(dirname(path)) !== '.git') return false;
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat?.isFile() === true && stat.size <= limits.workspaceConfigBytesMax && !gitDeeds.test(readFileSync(path, 'utf8'));
+async function isHarmless(path: string): Promise<boolean> {
+  const stat = await lstat(path).catch(() => undefined);
+  if (!stat) return true;
+  const name = basename(path);
+  if (stat.isDirectory() && (name === 'hooks' || name === 'info')) {
+    const names = (await entriesOf(path)).map((entry) => entry.name);
+    return names.every((one) => (name === 'hooks' ? one.endsWith('.sample') : one === 'exclude'));
+  }
+  if (name !== 'config' || !stat.isFile() || stat.size > limits.workspaceConfigBytesMax) return false;
+  return isGitFolder(await entriesOf(dirname(path))) && !gitDeeds.test(await readFile(path, 'utf8'));
 }
 
-function freeName(path: string): string {
+async function freeName(path: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = join(dirname(path), `held-by-berth-${n}-${basename(path).replace(/^\.+/, '')}`);
-    if (!exists(name)) return name;
+    if (!(await lstat(name).catch(() => undefined))) return name;
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants, lstatSync, readlinkSync, renameSync, type BigIntStats } from 'node:fs';
-import { access, mkdir, open, readlink, unlink, type FileHandle } from 'node:fs/promises';
+import { access, chmod, mkdir, open, readlink, unlink, type FileHandle } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import { faultOf, isFault } from './file-paths.js';
@@ -155,14 +155,14 @@ async function pinParent(directory: string): Promise<Parent | string> {
 
 /**
  * Writes the file in one step: whoever looks and whatever dies finds the old one or the new one. It keeps its rights, and its
- * owner where that is possible. A string says why nothing was changed, as the end of a sentence.
+ * owner where that is possible; what is new gets those that the umask leaves. A string says why nothing was changed, as the end of a sentence.
  */
-export async function replaceTarget(target: Target, bytes: Buffer): Promise<ReadMark | string> {
+export async function replaceTarget(target: Target, bytes: Buffer, umask = 0o022): Promise<ReadMark | string> {
   try {
-    const made = await makeMissing(target);
+    const made = await makeMissing(target, umask);
     if (typeof made === 'string') return made;
     try {
-      return await replaceIn(made.pin, made.realDir, target, bytes);
+      return await replaceIn(made.pin, made.realDir, target, bytes, umask);
     } finally {
       if (made.pin !== target.pin) await made.pin.close();
     }
@@ -174,10 +174,10 @@ export async function replaceTarget(target: Target, bytes: Buffer): Promise<Read
 const moved = 'was not written: its directory was just moved or replaced';
 const changed = 'was not written: somebody else changed it at the same moment';
 
-async function makeMissing({ pin, realDir, missing }: Target): Promise<{ pin: FileHandle; realDir: string } | string> {
+async function makeMissing({ pin, realDir, missing }: Target, umask: number): Promise<{ pin: FileHandle; realDir: string } | string> {
   let at = { pin, realDir };
   for (const name of missing) {
-    const next = await makeDirectory(at.pin, name).finally(() => (at.pin === pin ? undefined : at.pin.close()));
+    const next = await makeDirectory(at.pin, name, umask).finally(() => (at.pin === pin ? undefined : at.pin.close()));
     const path = `${at.realDir === '/' ? '' : at.realDir}/${name}`;
     if (next !== undefined && (await realPathOf(next)) === path) {
       at = { pin: next, realDir: path };
@@ -189,30 +189,35 @@ async function makeMissing({ pin, realDir, missing }: Target): Promise<{ pin: Fi
   return at;
 }
 
-async function makeDirectory(parent: FileHandle, name: string): Promise<FileHandle | undefined> {
+async function makeDirectory(parent: FileHandle, name: string, umask: number): Promise<FileHandle | undefined> {
+  let isOurs = false;
   try {
     await mkdir(through(parent, name));
+    isOurs = true;
   } catch (error) {
     // Somebody else was faster, or it is a link that leads nowhere, which the next line refuses.
     if (!isFault(error, 'EEXIST')) throw error;
   }
   try {
-    return await open(through(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    const made = await open(through(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (isOurs) await chmod(through(made), 0o777 & ~umask);
+    return made;
   } catch (error) {
     if (isFault(error, 'ENOTDIR', 'ELOOP', 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-async function replaceIn(pin: FileHandle, realDir: string, target: Target, bytes: Buffer): Promise<ReadMark | string> {
+async function replaceIn(pin: FileHandle, realDir: string, target: Target, bytes: Buffer, umask: number): Promise<ReadMark | string> {
   const { name, current } = target;
   const fresh = `.berth-${randomBytes(9).toString('hex')}`;
-  // A new file gets the rights that the umask leaves; a replaced one is nobody else's business before it has those of the old.
-  const file = await open(through(pin, fresh), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, current === undefined ? 0o666 : 0o600);
+  // It is nobody else's business before it has the rights it is to have.
+  const file = await open(through(pin, fresh), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
   let kept = false;
   try {
     await file.writeFile(bytes);
-    if (current !== undefined) await keepRights(file, current.stat);
+    if (current === undefined) await file.chmod(0o666 & ~umask);
+    else await keepRights(file, current.stat);
     await file.sync();
     // Nothing of ours runs between the last look and the step.
     if (readlinkSync(through(pin)) !== realDir) return moved;

@@ -38,8 +38,8 @@ export interface Confinement {
   writable: string[];
   /** Paths below them that may not be. */
   readOnly: string[];
-  /** Paths that do not exist, and must not come to be by a command that nobody looked at: programs would run what is written there. */
-  absent?: string[];
+  /** The same, but what they are in may be moved. */
+  guarded?: string[];
   /** Paths that are covered up: secrets, and what belongs to berth. */
   hidden: string[];
 }
@@ -50,6 +50,10 @@ export interface Reach {
   workspace: string;
   /** Why a real path may not be read or written; undefined when it may. */
   refuses(kind: 'read' | 'write', realPath: string): string | undefined;
+  /** Whether programs run, or agents follow, what is written to a path. */
+  runsLater(path: string): boolean;
+  /** The person's: what new files are not given. The daemon's own is stricter. */
+  umask: number;
   confinement: Confinement;
 }
 

@@ -5,7 +5,7 @@ import { constants as osConstants, release } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
 import { toBubblewrapArgs, type BubblewrapFound } from './bubblewrap.js';
-import { holdLateCode } from './late-code.js';
+import { findLateCode, holdLateCode } from './late-code.js';
 import type { Confinement } from './port.js';
 import { toChildEnv } from './process-env.js';
 import { openOutputPipe, type OutputPipe, type TakeOutput } from './process-pipe.js';
@@ -39,6 +39,8 @@ export interface ProcessesDeps {
   /** The daemon's. */
   env: Record<string, string | undefined>;
   home: string;
+  /** The person's; the daemon's own is stricter. */
+  umask?: number;
 }
 
 export interface StartedCommand {
@@ -46,6 +48,8 @@ export interface StartedCommand {
   /** A real path. */
   cwd: string;
   confinement: Confinement;
+  /** Whether programs would run what is written to a path: existing ones are kept as they are, new ones are put aside. */
+  runsLater?: (path: string) => boolean;
   sessionId: string;
   runId: string;
   toolCallId: string;
@@ -85,19 +89,20 @@ interface Running extends RunningCommand {
  */
 const prelude = [
   'exec 2>/dev/null',
+  'umask "$4"',
   'ulimit -c 0',
   '[ "$1" = - ] || ulimit -u "$1"',
   '[ "$2" = - ] || { ulimit -S -i "$2"; ulimit -S -q "$3"; }',
   'echo 1000 >/proc/self/oom_score_adj',
   // Whoever started the daemon may have left descriptors open. Other shells cannot close those beyond 9.
   'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] && [ -n "$BASH" -o "$fd" -lt 10 ] && eval "exec $fd>&-"; done',
-  'shift 3',
+  'shift 4',
 ];
 /** The first process of a namespace stays, collects orphans and tells how the command ended. */
 const preludes = { init: [...prelude, '( exec "$@" 2>&1 )', 'exit $?'].join('\n'), bare: [...prelude, 'exec "$@" 2>&1'].join('\n') };
 
 /** Starts commands, and ends them with everything that they have started. */
-export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps) {
+export function createProcesses({ ledger, bubblewrap, env, home, umask = 0o022 }: ProcessesDeps) {
   const running = new Set<Running>();
   const farewells = new Map<string, Set<() => Promise<void>>>();
   const bootId = machineBootId();
@@ -115,6 +120,7 @@ export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps
       ...[shell, '-c', bare ? preludes.bare : preludes.init, 'berth'],
       countsProcesses && confinement.kind === 'sandbox' ? String(limits.commandProcessesMax) : '-',
       ...(watermark ? [String(watermark.pendingSignals), String(watermark.queueBytes)] : ['-', '-']),
+      umask.toString(8).padStart(4, '0'),
       ...(nice === undefined ? [] : [nice, '-n', '5']),
       ...[shell, '-c', command],
     ];
@@ -131,7 +137,11 @@ export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps
     }
   }
 
-  async function start(spec: StartedCommand): Promise<RunningCommand> {
+  async function start(asked: StartedCommand): Promise<RunningCommand> {
+    const { runsLater = () => false } = asked;
+    const watched = asked.confinement.kind === 'sandbox' && asked.runsLater ? asked.confinement.writable : [];
+    const late = await findLateCode(watched, runsLater);
+    const spec = { ...asked, confinement: guard(asked.confinement, late) };
     const marker = randomBytes(16).toString('hex');
     const pipe = await openOutputPipe(spec.onOutput).catch((error: unknown) => {
       throw new CannotStart(`It could not be started: ${reasonOf(error)}`);
@@ -167,7 +177,7 @@ export function createProcesses({ ledger, bubblewrap, env, home }: ProcessesDeps
       ledger.forget(family.pid, startTime);
       running.delete(handle);
       if (problem !== undefined) throw new CannotStart(problem);
-      const held = holdLateCode(spec.confinement.absent ?? []);
+      const held = await holdLateCode(late, await findLateCode(watched, runsLater));
       return { ...toShellExit(exit.code ?? signalCode(exit.signal)), held };
     }
 
@@ -280,6 +290,17 @@ async function endNamespace(pid: number, ended: Promise<unknown>): Promise<void>
   // Without its first process, or with one that cannot be killed: it dies with its parent.
   signal(pid, 'SIGKILL');
   await within(limits.killPatienceMs);
+}
+
+/** Existing code that runs later is read-only. A repository stays where it is; other directories may be moved with what is in them. */
+function guard(confinement: Confinement, late: ReadonlySet<string>): Confinement {
+  const some = [...late].filter((path) => !confinement.readOnly.includes(path)).slice(0, limits.lateCodePathsMax);
+  const isOfGit = (path: string): boolean => path.includes('/.git/');
+  return {
+    ...confinement,
+    readOnly: [...confinement.readOnly, ...some.filter(isOfGit)],
+    guarded: some.filter((path) => !isOfGit(path)),
+  };
 }
 
 function openPinned(path: string): number {

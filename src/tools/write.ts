@@ -63,7 +63,7 @@ export function createWriteTool({ marks }: { marks: ReadMarks }): Tool<WriteArgs
       if (context.signal.aborted) return toolText('Stopped.', true);
       const bytes = Buffer.from(args.content);
       if (target.current?.bytes?.equals(bytes)) return toolText(`${shown} already has exactly this content.`);
-      const written = await replaceTarget(target, bytes);
+      const written = await replaceTarget(target, bytes, context.reach.umask);
       if (typeof written === 'string') return toolText(`${shown} ${written}.`, true);
       marks.note(context.sessionId, target.realPath, written);
       const size = `${counted(countLines(args.content), 'line')}, ${shownSize(bytes.length)}`;

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
@@ -125,11 +126,71 @@ describe.skipIf(missing('bwrap'))('a sandboxed command (needs bwrap)', () => {
     const talk = await openTalk(daemon);
     await does(
       talk,
-      'run d=.git; echo evil >> $d/config; echo evil > $d/hooks/pre-commit; mv .git .gat; rm -rf $d/hooks; ln -sf /x $d/hooks',
+      'run d=.git; echo evil >> $d/config; echo evil > $d/hooks/pre-commit; mv $d .gat; rm -rf $d/hooks; ln -sf /x $d/hooks',
     );
     expect(readFileSync(join(daemon.workdir, '.git', 'config'), 'utf8')).toBe('[core]\n');
     expect(readdirSync(join(daemon.workdir, '.git', 'hooks'))).toEqual([]);
   });
+});
+
+describe.skipIf(missing('bwrap'))('code that would run later (needs bwrap)', () => {
+  test('is kept as it is in repositories further down, and put aside where it is new', async () => {
+    await using daemon = await startDaemon({ config: open });
+    const inner = join(daemon.workdir, 'a', 'inner');
+    mkdirSync(join(inner, '.git', 'hooks'), { recursive: true });
+    mkdirSync(join(inner, '.git', 'objects'));
+    mkdirSync(join(inner, '.git', 'refs'));
+    writeFileSync(join(inner, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+    writeFileSync(join(inner, '.git', 'config'), '[core]\n');
+    writeFileSync(join(inner, 'AGENTS.md'), 'mine\n');
+    const script = [
+      'import os',
+      'def put(path, text):',
+      '    try:',
+      '        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)',
+      '        open(path, "w").write(text)',
+      '    except OSError as e: print(path, e.errno)',
+      'for p in ["a/inner/.git/config","a/inner/.git/hooks/pre-commit","a/inner/AGENTS.md","a/inner/.envrc","b/c/.envrc","b/.vscode/tasks.json",".git"]: put(p, "evil")',
+      'for p in ["q/HEAD","q/objects/x","q/refs/x"]: put(p, "x")',
+      'put("q/config", "[core]\\n fsmonitor = evil\\n")',
+      'put("z/.git", "gitdir: ../q")',
+    ].join('\n');
+    writeFileSync(join(daemon.workdir, 'plant.py'), script);
+    const talk = await openTalk(daemon);
+    const { result } = await does(talk, 'run python3 plant.py');
+    const read = (path: string): string => readFileSync(join(daemon.workdir, path), 'utf8');
+    expect([read('a/inner/.git/config'), read('a/inner/AGENTS.md')]).toEqual(['[core]\n', 'mine\n']);
+    expect(readdirSync(join(inner, '.git', 'hooks'))).toEqual([]);
+    const gone = ['a/inner/.envrc', 'b/c/.envrc', 'b/.vscode', '.git', 'q/config', 'z/.git'];
+    expect(gone.filter((path) => existsSync(join(daemon.workdir, path)))).toEqual([]);
+    expect(result).toContain('held-by-berth');
+  });
+
+  test('is no obstacle to making a repository', async () => {
+    await using daemon = await startDaemon({ config: open });
+    const talk = await openTalk(daemon);
+    const { result } = await does(
+      talk,
+      'run git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git log --oneline | wc -l',
+    );
+    expect(result).toMatch(/^1\n/);
+    expect(result).not.toContain('held');
+    expect(existsSync(join(daemon.workdir, '.git', 'config'))).toBe(true);
+  });
+});
+
+test('what agents make has the rights that the person’s umask leaves', async () => {
+  await using daemon = await startDaemon({ config: { permissions: { rules: [{ tool: '*', action: 'allow' }] } } });
+  const talk = await openTalk(daemon);
+  const umask = (await does(talk, 'run umask')).result.split('\n')[0];
+  expect(umask).toMatch(/^0[0-7]{3}$/);
+  const mask = Number.parseInt(umask ?? '', 8);
+  // The daemon's own is stricter.
+  expect(mask).toBe(Number.parseInt(execFileSync('sh', ['-c', 'umask'], { encoding: 'utf8' }), 8));
+  await does(talk, 'write x to new/deep/file.txt');
+  const modeOf = (path: string): number => statSync(join(daemon.workdir, path)).mode & 0o777;
+  expect(modeOf('new/deep/file.txt')).toBe(0o666 & ~mask);
+  expect(modeOf('new/deep')).toBe(0o777 & ~mask);
 });
 
 describe.each([

@@ -43,6 +43,7 @@ function createDesk({ rules = [], config, timeoutMs, attended }: DeskSetup = {})
   const tools = [createReadTool({ marks }), createWriteTool({ marks }), createEditTool({ marks })] as Tool[];
   const policy = createPolicy({
     home: dir.file('home'),
+    umask: 0o022,
     settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }),
   });
   const setup: EngineSetup = {

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPolicy } from '../../src/policy/judge.js';
@@ -44,6 +44,7 @@ function makeWorld(): World {
   const judge: World['judge'] = (tool, access, { rules = [], mode = 'ask', settings = {} } = {}) =>
     createPolicy({
       home,
+      umask: 0o022,
       settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [dir.file('own')], ...settings }),
     }).judge({
       toolName: tool,
@@ -335,7 +336,11 @@ describe('paths', () => {
   test('a directory of the system, or one that holds the home, is nobody’s workspace', () => {
     using world = makeWorld();
     for (const cwd of ['/', '/etc', join(world.home, '..'), '/usr/share']) {
-      const policy = createPolicy({ home: world.home, settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }) });
+      const policy = createPolicy({
+        home: world.home,
+        umask: 0o022,
+        settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }),
+      });
       const call = { toolName: 'write', args: {}, readOnly: false, mode: 'full' as const, cwd, rules: [] };
       const ruling = policy.judge({ ...call, accesses: [{ kind: 'write', path: join(cwd, 'x') }] });
       expect(ruling.action, cwd).toBe('ask');
@@ -390,4 +395,53 @@ describe('commands that write what they name', () => {
     expect(world.bash('touch b > c', { rules: remember }).action).toBe('ask');
     expect(world.bash('touch ~/b').remember).toEqual([]);
   });
+});
+
+describe('a place that is computed', () => {
+  test('is asked where the workspace may not be written unasked', () => {
+    using world = makeWorld();
+    const rules = [allow('cat')];
+    for (const command of ['cat a.txt > con*', 'cat a.txt > $PWD/v2', 'cat a.txt > "$F"', 'cat a.txt >> ~root/x', 'cat a.txt > {a,b}']) {
+      expect(world.bash(command, { rules }).action, command).toBe('ask');
+    }
+  });
+
+  test('is no way to write what a rule denies: in the sandbox it is read-only', () => {
+    using world = makeWorld();
+    const rules: Rule[] = [{ tool: 'edit', path: 'a.txt', action: 'deny' }];
+    const ruling = world.bash('cat x > $F', { rules, mode: 'auto_edit' });
+    expect(ruling.action).toBe('allow');
+    expect(ruling.reach.confinement.readOnly).toContain(join(world.workspace, 'a.txt'));
+  });
+});
+
+test('what is above a link is above where it leads', () => {
+  using world = makeWorld();
+  mkdirSync(join(world.home, '..', 'outside', 'deep'));
+  symlinkSync(join(world.home, '..', 'outside', 'deep'), join(world.workspace, 'esc'));
+  expect(world.bash('echo x > esc/../x', { mode: 'auto_edit' }).action).toBe('ask');
+  expect(world.bash('cat esc/../../home/.ssh/id', { rules: [allow('cat'), { tool: 'read', path: '~/.ssh', action: 'deny' }] }).action).toBe(
+    'deny',
+  );
+});
+
+test('git’s own files are asked about, whichever they are', () => {
+  using world = makeWorld();
+  for (const path of ['.git/commondir', '.git/index', '.git/HEAD', 'sub/.git', 'sub/.git/x']) {
+    expect(world.write(path, { mode: 'full' }).action, path).toBe('ask');
+  }
+});
+
+test('a session whose directory is gone runs nothing', () => {
+  using world = makeWorld();
+  rmSync(world.workspace, { recursive: true });
+  expect(world.bash('ls', { rules: [allow('ls')] })).toMatchObject({ action: 'deny', why: expect.stringContaining('gone') });
+});
+
+test.each(['a\0b', '', '\n', '\ud800', 'x'.repeat(5_000), '/'.repeat(5_000), '~', '..', '/dev/fd/0'])('any path is judged: %j', (path) => {
+  using world = makeWorld();
+  for (const mode of ['ask', 'auto_edit', 'full', 'read_only'] as const) {
+    expect(['allow', 'ask', 'deny']).toContain(world.write(path, { mode }).action);
+    expect(['allow', 'ask', 'deny']).toContain(world.read(path, { mode }).action);
+  }
 });

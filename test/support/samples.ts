@@ -44,7 +44,7 @@ export function samplesOf({ idleId, busyId, runId, messageId, requestId, inputId
     list_permissions: { ...here, cwd: '/', all: true },
     add_permission: { ...here, cwd: '/', rule: { tool: 'bash', action: 'allow', command: 'git status' }, scope: 'workspace' },
     remove_permission: { permission_id: '1' },
-    get_ruling: { ...here, cwd: '/', tool: 'bash', command: 'ls', mode: 'ask', network: false, unsandboxed: false },
+    get_ruling: { ...here, cwd: '/', tool: 'bash', command: 'ls', path: 'a.txt', mode: 'ask', network: false, unsandboxed: false },
     set_trust: { ...here, cwd: '/', digest: 'x', trusted: false },
     list_decisions: { ...here, cursor: '9', limit: 10 },
     hello: { client: { name: 'n', version: '1', kind: 'test' }, role: 'controller', ui_capabilities: ['select', 'confirm'] },

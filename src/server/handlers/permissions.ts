@@ -2,13 +2,13 @@ import type { SessionState } from '../../core/session.js';
 import { limits } from '../../protocol/limits.js';
 import type { PermissionView } from '../../protocol/permissions.js';
 import { stateFor, type ServerDeps } from '../deps.js';
-import { refusedWith, reply, sessionNotFound, type Answer, type Handlers, type Soon } from '../handler.js';
+import { refusedWith, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
 import type { Client } from '../clients.js';
 
 type PermissionCommands = 'list_permissions' | 'add_permission' | 'remove_permission' | 'get_ruling' | 'set_trust' | 'list_decisions';
 
-type Policy = Parameters<Parameters<ServerDeps['engine']['usePolicy']>[0]>[0];
+type Policy = NonNullable<ReturnType<ServerDeps['engine']['policy']>>;
 
 interface Where {
   cwd: string;
@@ -30,9 +30,10 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
     return client.saidHello ? `${client.name} (${client.id})` : client.id;
   }
 
-  /** Answers once the policy is there; it is loaded when it is first needed. */
-  function withPolicy(answer: (policy: Policy) => Answer): Soon {
-    return { soon: engine.usePolicy(answer) };
+  /** Loaded before commands like these are handled, but for a daemon that has no descriptors left. */
+  function withPolicy(answer: (policy: Policy) => Answer): Answer {
+    const policy = engine.policy();
+    return policy ? answer(policy) : refusedWith('overloaded', 'too many files and connections are open; close some and try again');
   }
 
   const modeOf = (where: Where): SessionState['approvalMode'] => where.state?.approvalMode ?? sessionDefaults().approval_mode ?? 'ask';
@@ -116,16 +117,18 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
       const where = whereOf(named, client);
       if ('ok' in where) return where;
       return withPolicy((policy) => {
-        if ((command === undefined) === (path === undefined)) {
-          return refusedWith('invalid_payload', 'command: give either a command or a path', { field: 'command' });
+        if (command === undefined && path === undefined) {
+          return refusedWith('invalid_payload', 'command: give a command or a path', { field: 'command' });
         }
         const kind = engine.tools.get(tool)?.readOnly === true || tool === 'read' ? 'read' : 'write';
-        const access =
-          command === undefined ? ({ kind, path: path ?? '' } as const) : ({ kind: 'command', command, network, unsandboxed } as const);
+        const accesses = [
+          ...(command === undefined ? [] : [{ kind: 'command', command, network, unsandboxed } as const]),
+          ...(path === undefined ? [] : [{ kind, path } as const]),
+        ];
         const used = mode ?? modeOf(where);
         const rules = ruleBook.known(policy.workspaceOf(where.cwd), where.state?.id ?? '');
         const readOnly = engine.tools.get(tool)?.readOnly === true;
-        const found = policy.judge({ toolName: tool, args: {}, accesses: [access], readOnly, mode: used, cwd: where.cwd, rules });
+        const found = policy.judge({ toolName: tool, args: {}, accesses, readOnly, mode: used, cwd: where.cwd, rules });
         return reply<'get_ruling'>('ruling', {
           action: found.action,
           why: found.why,
