@@ -20,7 +20,9 @@ export function createCheckpoint({ store, commit, live, fault }: Deps) {
   let stopped = false;
 
   function save(): void {
-    const { pieces, saved } = live.unsaved();
+    const { pieces: all, saved } = live.unsaved();
+    // One that was ended a moment ago is in its entry.
+    const pieces = all.filter(({ messageId }) => store.runs.isSaying(messageId));
     const done = pieces.length === 0 || commit.maintain(() => pieces.forEach((piece) => store.partials.append(piece)));
     if (done) saved();
     fault('checkpoint.saved');

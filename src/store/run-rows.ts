@@ -31,6 +31,7 @@ interface RunRecord {
 export function createRunRows(db: Database) {
   const byId = db.prepare<[string], RunRecord>('SELECT * FROM run WHERE id = ?');
   const active = db.prepare<[string], RunRecord>('SELECT * FROM run WHERE session_id = ? AND ended_seq IS NULL');
+  const saying = db.prepare<[string], number>('SELECT 1 FROM run WHERE message_id = ? AND ended_seq IS NULL').pluck();
   const allActive = db.prepare<[], RunRecord>('SELECT * FROM run WHERE ended_seq IS NULL ORDER BY started_seq');
   const last = db.prepare<[string], RunRecord>(
     'SELECT * FROM run WHERE session_id = ? AND ended_seq IS NOT NULL AND turns > 0 ORDER BY started_seq DESC LIMIT 1',
@@ -95,6 +96,8 @@ export function createRunRows(db: Database) {
       const row = active.get(sessionId);
       return row ? toActive(row) : null;
     },
+    /** Whether a message is open. */
+    isSaying: (messageId: string): boolean => saying.get(messageId) !== undefined,
     allActive: (): { runId: string; sessionId: string; bootId: string; attempts: number }[] =>
       allActive.all().map(({ id, session_id, boot_id, attempts }) => ({ runId: id, sessionId: session_id, bootId: boot_id, attempts })),
     last(sessionId: string): LastRun | null {

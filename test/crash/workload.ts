@@ -231,7 +231,7 @@ export async function createWorkload(daemon: TestDaemon, random: () => number) {
 
   /** Runs that do not wait for a person. A boot may begin some, with what waited for the run that it has settled. */
   function openRuns(): string[] {
-    const asked = new Set([...monitor.requests.values()].map(({ runId }) => runId));
+    const asked = new Set([...monitor.requests.values()].flatMap(({ runId, open }) => (open ? [runId] : [])));
     return [...monitor.runs].flatMap(([runId, outcome]) => (outcome === undefined && !asked.has(runId) ? [runId] : []));
   }
 
