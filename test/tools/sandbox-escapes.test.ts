@@ -1,0 +1,110 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { createPolicy } from '../../src/policy/judge.js';
+import { createBashTool } from '../../src/tools/bash.js';
+import { missing } from '../needs.js';
+import { testProcesses } from '../support/commands.js';
+import { callTool, toolContext } from '../support/tool-context.js';
+
+interface House extends Disposable {
+  root: string;
+  workspace: string;
+  home: string;
+}
+
+/** A home with secrets, a workspace with links that lead out of it, and things around it. Not below /tmp, which a sandbox has of its own. */
+function makeHouse(): House {
+  const root = realpathSync(mkdtempSync('/var/tmp/berth-house-'));
+  const home = join(root, 'home');
+  const workspace = join(home, 'work');
+  for (const place of [
+    'home/work/src',
+    'home/work/.git/hooks',
+    'home/.ssh',
+    'home/.config/systemd/user',
+    'home/.local/bin',
+    'own',
+    'out/deep',
+  ]) {
+    mkdirSync(join(root, place), { recursive: true });
+  }
+  for (const file of [
+    'home/.bashrc',
+    'home/.ssh/id',
+    'home/notes',
+    'own/berth.db',
+    'out/file',
+    'home/work/.git/config',
+    'home/work/fine',
+  ]) {
+    writeFileSync(join(root, file), 'old');
+  }
+  symlinkSync(join(root, 'out'), join(workspace, 'link'));
+  symlinkSync(join(root, 'out/file'), join(workspace, 'filelink'));
+  symlinkSync('../../out/deep', join(workspace, 'esc'));
+  symlinkSync(join(home, 'not-there'), join(workspace, 'dangling'));
+  mkdirSync(`${workspace}-evil`);
+  return { root, home, workspace, [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) };
+}
+
+/** Everything in the house but what lies in the workspace and may be written, as text. */
+function picture({ root, workspace }: House): string[] {
+  const late = ['.git/config', '.git/hooks', '.envrc', '.vscode', 'AGENTS.md', '.berth', '.mcp.json', '.husky'];
+  const see = (folder: string): string[] =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (path === workspace) return late.flatMap((name) => (existsSync(join(path, name)) ? [join(path, name)] : []));
+      if (entry.isDirectory()) return [path, ...see(path)];
+      return [`${path} ${entry.isFile() ? readFileSync(path, 'utf8') : ''}`];
+    });
+  return [...see(root), readFileSync(join(workspace, '.git/config'), 'utf8'), ...readdirSync(join(workspace, '.git/hooks'))];
+}
+
+const targets =
+  `/etc/berth-x /usr/bin/berth-x /usr/berth-x /root/berth-x /var/lib/berth-x /var/tmp/berth-x /boot/berth-x /opt/berth-x /berth-x
+  /proc/sys/kernel/core_pattern /proc/1/root/berth-x /proc/self/root/usr/berth-x /sys/berth-x ../x ../../x ../notes ../.bashrc ../.profile
+  ../.ssh/authorized_keys ../.ssh/id ../.config/systemd/user/x.service ../.local/bin/ls ../work-evil/x ../../own/berth.db ../../out/file ../../out/new
+  link/new link/file link/../out/x filelink esc/../x esc/x dangling src/../../x ./src/../../notes .git/config .git/hooks/pre-commit .git/hooks/x
+  .git/../.git/config .envrc src/../.envrc .vscode/tasks.json AGENTS.md .berth/config.json .mcp.json .husky/pre-push`.split(/\s+/);
+
+const ways: Record<string, (path: string) => string> = {
+  'a shell': (path) => `p='${path}'; mkdir -p "$(dirname "$p")"; echo evil > "$p"`,
+  'cp and mv': (path) => `p='${path}'; echo evil > fresh; cp -f fresh "$p"; mv -f fresh "$p"`,
+  python: (path) =>
+    `/usr/bin/python3 -c 'import os,sys; p=sys.argv[1]; os.makedirs(os.path.dirname(p) or ".", exist_ok=True); open(p,"w").write("evil")' '${path}'`,
+  links: (path) => `p='${path}'; echo evil > fresh; ln -f fresh "$p"; ln -sf fresh "$p"; rm -rf "$p"; touch "$p"`,
+};
+
+describe.skipIf(missing('bwrap') || missing('python3'))(`${targets.length} ways out of a sandbox (needs bwrap)`, () => {
+  test.each(Object.keys(ways))('with %s change nothing', async (way) => {
+    using house = makeHouse();
+    const { home, workspace, root } = house;
+    const policy = createPolicy({
+      home,
+      umask: 0o022,
+      settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [join(root, 'own')] }),
+    });
+    const before = picture(house);
+    const bash = createBashTool({ processes: testProcesses(home) });
+    const command = targets.map((path) => `( ${ways[way]?.(path)} )`).join('\n');
+    const call = { toolName: 'bash', args: {}, readOnly: false, mode: 'auto_edit' as const, cwd: workspace, rules: [] };
+    // Whatever the policy would say of such a text: this is what the sandbox itself holds.
+    const { reach } = policy.judge({ ...call, accesses: [{ kind: 'command', command: 'true', network: false, unsandboxed: false }] });
+    expect(reach.confinement.kind).toBe('sandbox');
+    await callTool(bash, { command: `{ ${command}\n} 2>/dev/null; true` }, toolContext({ cwd: workspace, reach }));
+    expect(picture(house)).toEqual(before);
+    expect(
+      targets.filter((path) => path.startsWith('/') && path.endsWith('berth-x') && !path.startsWith('/proc') && existsSync(path)),
+    ).toEqual([]);
+  });
+
+  test('filling /tmp ends at a bound', async () => {
+    using house = makeHouse();
+    const bash = createBashTool({ processes: testProcesses(house.home) });
+    const confinement = { kind: 'sandbox' as const, network: false, writable: [house.workspace], readOnly: [], hidden: [] };
+    const reach = { ...toolContext({ cwd: house.workspace }).reach, confinement };
+    const { text } = await callTool(bash, { command: 'df --output=size -B1 /tmp | tail -1' }, toolContext({ cwd: house.workspace, reach }));
+    expect(Number.parseInt(text, 10)).toBeLessThanOrEqual(1024 * 1024 * 1024);
+  });
+});
