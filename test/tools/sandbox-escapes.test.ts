@@ -62,7 +62,7 @@ function picture({ root, workspace }: House): string[] {
 }
 
 const targets =
-  `/etc/berth-x /usr/bin/berth-x /usr/berth-x /root/berth-x /var/lib/berth-x /var/tmp/berth-x /boot/berth-x /opt/berth-x /berth-x
+  `/etc/berth-x /usr/bin/berth-x /usr/berth-x /srv/berth-x /var/lib/berth-x /var/tmp/berth-x /boot/berth-x /opt/berth-x /berth-x
   /proc/sys/kernel/core_pattern /proc/1/root/berth-x /proc/self/root/usr/berth-x /sys/berth-x ../x ../../x ../notes ../.bashrc ../.profile
   ../.ssh/authorized_keys ../.ssh/id ../.config/systemd/user/x.service ../.local/bin/ls ../work-evil/x ../../own/berth.db ../../out/file ../../out/new
   link/new link/file link/../out/x filelink esc/../x esc/x dangling src/../../x ./src/../../notes .git/config .git/hooks/pre-commit .git/hooks/x
