@@ -305,3 +305,24 @@ test('a workspace’s own config counts once it is trusted', async () => {
   const again = await approval(talk, await talk.prompt('run touch x'));
   expect(again.payload.params).toMatchObject({ kind: 'approval' });
 });
+
+test.skipIf(missing('bwrap') || missing('python3'))(
+  'a command that takes what it can get leaves the daemon answering, and nothing behind (needs bwrap)',
+  async () => {
+    await using daemon = await startDaemon({ config: open });
+    const talk = await openTalk(daemon);
+    const seconds = sleepNumber();
+    const fill = 't=/tmp/full; head -c 1500000000 /dev/zero >$t; df --output=avail -B1 /tmp | tail -1';
+    const hoard = "python3 -c 'x = bytearray(600 << 20); print(len(x))'";
+    const runId = await talk.prompt(`run ${fill}; ${hoard}; for i in $(seq 400); do sleep ${seconds} & done; wait`);
+    await untilAsleep(seconds, 400);
+    const other = await daemon.raw();
+    for (let i = 0; i < 20; i++) expect((await other.call('ping')).ok).toBe(true);
+    const before = daemon.rssBytes();
+    expect(before).toBeLessThan(300 * 1024 * 1024);
+    await talk.ok('abort');
+    expect(await talk.ended(runId)).toBe('aborted');
+    expect(sleepers(seconds)).toEqual([]);
+  },
+  60_000,
+);
