@@ -41,10 +41,19 @@ function judgeWrite(path: string | null, part: CommandPart, own: Judged, now: Ca
     return [{ of: 'path', text: 'write to a place that is computed', action: 'ask', why: 'where it writes is known only when it runs' }];
   }
   const { remember: _, ...judged } = judgePath('write', path, now);
+  if (judged.action === 'ask' && judged.byRule !== true && isPrivate(path, now)) {
+    return now.mode === 'auto_edit' || now.mode === 'full' ? [] : [judged];
+  }
   // In the workspace, who allows `rm x` has allowed that x is removed. A redirection is not among a rule's words.
   const isMild = judged.action === 'ask' && judged.byRule !== true && staysInside(path, now);
   if (isMild && isAmongWords(path, part)) return own.action === 'deny' ? [judged] : [];
   return [isAskedAnyway(judged, now) ? { ...judged, unsandboxed: true } : judged];
+}
+
+/** In a sandbox /tmp is the command's own, and gone with it. */
+function isPrivate(path: string, now: Case): boolean {
+  const real = toRealPath(toAbsolute(path, now.cwd, now.bases.home));
+  return isConfined(now) && real !== undefined && isBelow(real, '/tmp') && !now.roots.some((root) => isBelow(root, '/tmp'));
 }
 
 function isAmongWords(path: string, { words }: CommandPart): boolean {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPolicy } from '../../src/policy/judge.js';
@@ -443,5 +443,32 @@ test.each(['a\0b', '', '\n', '\ud800', 'x'.repeat(5_000), '/'.repeat(5_000), '~'
   for (const mode of ['ask', 'auto_edit', 'full', 'read_only'] as const) {
     expect(['allow', 'ask', 'deny']).toContain(world.write(path, { mode }).action);
     expect(['allow', 'ask', 'deny']).toContain(world.read(path, { mode }).action);
+  }
+});
+
+test('the /tmp of a sandbox is its own: written unasked where the mode lets commands run, and never a reason to leave the sandbox', () => {
+  const workspace = mkdtempSync('/var/tmp/berth-judge-');
+  try {
+    const policy = createPolicy({
+      home: '/home/nobody-here',
+      umask: 0o022,
+      settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }),
+    });
+    const judge = (mode: Mode, command: string): Ruling =>
+      policy.judge({
+        toolName: 'bash',
+        args: {},
+        readOnly: false,
+        mode,
+        cwd: workspace,
+        rules: [],
+        accesses: [{ kind: 'command', command, network: false, unsandboxed: false }],
+      });
+    expect(judge('auto_edit', 'make > /tmp/log').action).toBe('allow');
+    expect(judge('auto_edit', 'make > /tmp/../etc/x').action).toBe('ask');
+    const asked = judge('ask', 'make > /tmp/log');
+    expect([asked.action, asked.reach.confinement.kind]).toEqual(['ask', 'sandbox']);
+  } finally {
+    rmSync(workspace, { recursive: true });
   }
 });
