@@ -14,6 +14,7 @@ import { listTools } from '../tools/catalogue.js';
 import type { Processes } from '../tools/processes.js';
 import type { Todos } from '../tools/todo.js';
 import type { Config } from './config.js';
+import type { Logger } from './logger.js';
 import { readWorkspaceConfig } from './workspace-config.js';
 
 interface Deps {
@@ -22,6 +23,7 @@ interface Deps {
   store: Store;
   engine(): Engine;
   config(): Config;
+  log: Logger;
   /** Of whoever started the daemon. */
   umask: number;
 }
@@ -35,19 +37,21 @@ type ForEngine = Pick<
  * What the daemon's agents touch the machine with, and what keeps them from touching more. All of it is loaded when it is first needed:
  * a daemon at rest holds none of it.
  */
-export function createHands({ paths, env, store, engine, config, umask }: Deps) {
+export function createHands({ paths, env, store, engine, config, log, umask }: Deps) {
   const home = env.HOME ?? homedir();
-  let started: Promise<Processes> | undefined;
+  /** Undefined as long as nothing could have been started. */
+  let processes: Processes | undefined;
 
   const loadBubblewrap = once(async (): Promise<() => BubblewrapFound> => {
     const { createBubblewrap } = await import('../tools/bubblewrap.js');
     return createBubblewrap();
   });
 
-  async function createProcesses(): Promise<Processes> {
-    const [bubblewrap, processes] = await Promise.all([loadBubblewrap(), import('../tools/processes.js')]);
-    return processes.createProcesses({ ledger, bubblewrap, env, home, umask });
-  }
+  const loadProcesses = once(async (): Promise<Processes> => {
+    const [bubblewrap, { createProcesses }] = await Promise.all([loadBubblewrap(), import('../tools/processes.js')]);
+    processes = createProcesses({ ledger, bubblewrap, env, home, umask });
+    return processes;
+  });
 
   const ledger = {
     note(row: Parameters<typeof store.processes.add>[0]): void {
@@ -83,13 +87,13 @@ export function createHands({ paths, env, store, engine, config, umask }: Deps) 
   };
 
   const forEngine: ForEngine = {
-    tools: listTools({ todos, processes: () => (started ??= createProcesses()) }),
+    tools: listTools({ todos, processes: loadProcesses }),
     loadPolicy,
     policy: () => policy,
     ruleSources: { configured: () => config().rules, inWorkspace: readWorkspaceConfig },
     approvalTimeoutMs: () => config().approvalTimeoutMs,
     artifactsDir: join(paths.stateDir, 'artifacts'),
-    endProcesses: async (runId) => (await started)?.killRun(runId),
+    endProcesses: async (runId) => processes?.killRun(runId),
   };
   let isReady = false;
   let readying: Promise<void> | undefined;
@@ -97,7 +101,12 @@ export function createHands({ paths, env, store, engine, config, umask }: Deps) 
   async function loadAll(): Promise<void> {
     // What cannot be loaded for want of descriptors could never be loaded again: it is not tried.
     if (spareDescriptors() >= limits.spareDescriptorsMin) {
-      await Promise.all([loadPolicy(), ...forEngine.tools.map(({ load }) => load())]);
+      try {
+        await Promise.all([loadPolicy(), ...forEngine.tools.map(({ load }) => load())]);
+      } catch (error) {
+        // Whoever needs what is missing is told so; the rest of the daemon works on.
+        log.error({ err: error }, 'the tools cannot be loaded');
+      }
       isReady = true;
     }
     readying = undefined;
@@ -109,10 +118,10 @@ export function createHands({ paths, env, store, engine, config, umask }: Deps) 
     ready: (): Promise<void> | undefined => (isReady ? undefined : (readying ??= loadAll())),
     /** Ends what earlier daemons left running. Call before anything is started. */
     async reapLeft(): Promise<void> {
-      if (store.processes.left().length > 0) await (await (started ??= createProcesses())).reapLeft();
+      if (store.processes.left().length > 0) await (await loadProcesses()).reapLeft();
     },
     async endAll(): Promise<void> {
-      await (await started)?.killAll();
+      await processes?.killAll();
     },
   };
 }

@@ -76,7 +76,7 @@ export async function startDaemon({ paths, workdir, env, umask, log, fault, exit
   migrate(db, migrations);
   const store = createStore(db, newId('boot'));
   const clients = createClients({ onChange: tellClients });
-  const hands = createHands({ paths, env, store, engine: () => engine, config: () => config, umask });
+  const hands = createHands({ paths, env, store, engine: () => engine, config: () => config, log, umask });
   const engine: Engine = createEngine({
     store,
     providers: () => models.providers,

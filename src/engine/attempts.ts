@@ -5,7 +5,7 @@ import type { RunError } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { ModelFailure } from '../providers/port.js';
 import type { PatientCommit } from './patience.js';
-import type { RunHands } from './tool-calls.js';
+import type { RunHands } from './run-hands.js';
 
 export interface RetrySettings {
   attemptsMax: number;

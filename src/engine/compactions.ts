@@ -11,7 +11,7 @@ import { toRunError, type Attempted, type Attempts } from './attempts.js';
 import { planCompaction, toRecord, type CompactionPlan } from './compaction-plan.js';
 import { contextSize, entrySize, percentLeft, withCost } from './context-size.js';
 import type { PatientCommit } from './patience.js';
-import type { RunHands } from './tool-calls.js';
+import type { RunHands } from './run-hands.js';
 
 interface Deps {
   store: Store;

@@ -7,12 +7,13 @@ import { limits } from '../protocol/limits.js';
 import { makeVisible } from '../protocol/visible.js';
 import type { ApprovalNeed, Preparation, Question, Reach, Tool } from '../tools/port.js';
 import type { Asks } from './asks.js';
+import type { RunHands } from './run-hands.js';
 
 interface Deps {
   loadPolicy(): Promise<Policy>;
   asks: Asks;
   /** What counts for a session now; asks about the workspace's own config where nobody has decided about it yet. */
-  rulesFor(state: SessionState, call: OpenCall, signal: AbortSignal): Promise<SourcedRule[]>;
+  rulesFor(state: SessionState, call: OpenCall, waiting: RunHands): Promise<SourcedRule[]>;
   /** How long an approval waits; null is for ever. */
   timeoutMs(): number | null;
 }
@@ -26,10 +27,8 @@ export interface ReadyCall {
 }
 
 /** How a call waits for its answer. */
-export interface Waiting {
-  signal: AbortSignal;
+export interface Waiting extends RunHands {
   mayGiveWay: boolean;
-  withoutSlot<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** What the policy says; a tool that always wants a person's yes says so in its own words. */
@@ -46,10 +45,10 @@ export type Permit =
 
 /** Finds out whether a call may run: from the rules, the mode, or a person. */
 export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
-  async function judge(state: SessionState, ready: ReadyCall, preparation: Preparation, signal: AbortSignal): Promise<Judgement> {
+  async function judge(state: SessionState, ready: ReadyCall, preparation: Preparation, waiting: RunHands): Promise<Judgement> {
     const { call, tool, args } = ready;
     const { accesses } = preparation;
-    const rules = await rulesFor(state, call, signal);
+    const rules = await rulesFor(state, call, waiting);
     const asked = { toolName: tool.name, args, accesses, readOnly: tool.readOnly, mode: state.approvalMode, cwd: state.cwd, rules };
     const ruling = (await loadPolicy()).judge(asked);
     const need = state.approvalMode === 'full' ? undefined : tool.approval?.(args);
@@ -71,17 +70,17 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
 
   return {
     /** What a call that was begun before a restart may reach. */
-    async again(state: SessionState, ready: ReadyCall, signal: AbortSignal): Promise<{ reach: Reach; basis: string | undefined } | string> {
+    async again(state: SessionState, ready: ReadyCall, waiting: RunHands): Promise<{ reach: Reach; basis: string | undefined } | string> {
       const preparation = await prepare(ready, state);
       if (typeof preparation === 'string') return preparation;
-      const { reach } = await judge(state, ready, preparation, signal);
+      const { reach } = await judge(state, ready, preparation, waiting);
       return { reach, basis: preparation.basis };
     },
     async obtain(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
       for (let i = 0; i < limits.approvalRoundsMax; i++) {
         const preparation = await prepare(ready, state);
         if (typeof preparation === 'string') return { kind: 'refused', why: preparation, audit: undefined };
-        const ruling = await judge(state, ready, preparation, waiting.signal);
+        const ruling = await judge(state, ready, preparation, waiting);
         if (waiting.signal.aborted) return { kind: 'gone' };
         const about = auditOf(state, ready);
         if (ruling.action === 'deny') {
@@ -105,7 +104,7 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
         }
         // What was approved is what is there now: a file or a rule may have changed while a person thought.
         const now = await prepare(ready, state);
-        const still = typeof now === 'string' ? undefined : await judge(state, ready, now, waiting.signal);
+        const still = typeof now === 'string' ? undefined : await judge(state, ready, now, waiting);
         if (typeof now === 'string' || still?.action === 'deny') continue;
         if (still && digestOf(ready, state, now, { ...still, action: 'ask', notes: ruling.notes }) !== digest) continue;
         return {

@@ -13,7 +13,7 @@ import type { LiveMessages, OpenMessage } from './live.js';
 import type { ModelRequests } from './model-requests.js';
 import type { PatientCommit } from './patience.js';
 import { contentOf } from './said-content.js';
-import type { RunHands } from './tool-calls.js';
+import type { RunHands } from './run-hands.js';
 
 interface Deps {
   store: Store;

@@ -6,6 +6,7 @@ import type { Store } from '../store/store.js';
 import type { Question } from '../tools/port.js';
 import type { Asks } from './asks.js';
 import type { Commit } from './commit.js';
+import type { RunHands } from './run-hands.js';
 
 interface Deps {
   store: Store;
@@ -17,8 +18,13 @@ interface Deps {
   attended(sessionId: string, method: UiMethod): boolean;
 }
 
+/** How the question about a workspace's config is waited for. */
+type Waiting = Pick<RunHands, 'signal' | 'withoutSlot'>;
+
 /** All rules that count for a session: of the config, of the store, and of a workspace whose config is trusted. */
 export function createRuleBook({ store, commit, loadPolicy, sources, asks, now, attended }: Deps) {
+  const asking = new Map<string, Promise<void>>();
+
   function stored(workspace: string, sessionId: string): SourcedRule[] {
     return store.permissions.inForce(workspace, sessionId).map(({ rule, sessionId: session, workspace: where }) => {
       const source = session !== null ? 'said in this session' : where !== null ? 'said for this workspace' : 'said for every workspace';
@@ -37,27 +43,35 @@ export function createRuleBook({ store, commit, loadPolicy, sources, asks, now, 
     ];
   }
 
+  /** Asks once, however many calls of the session want to know. */
+  function askTrust(state: SessionState, call: OpenCall, own: WorkspaceConfig, workspace: string, waiting: Waiting): Promise<void> {
+    const key = `${state.id} ${own.digest}`;
+    const asked = asking.get(key) ?? putTrust(state, call, own, workspace, waiting).finally(() => asking.delete(key));
+    asking.set(key, asked);
+    return asked;
+  }
+
+  async function putTrust(state: SessionState, call: OpenCall, own: WorkspaceConfig, workspace: string, waiting: Waiting): Promise<void> {
+    const address = {
+      sessionId: state.id,
+      runId: state.run?.id ?? '',
+      turnId: state.run?.turn?.id ?? '',
+      toolCallId: call.id,
+      askKey: `trust ${own.digest}`,
+    };
+    const answered = await waiting.withoutSlot(() => asks.ask(address, trustQuestion(own, workspace), waiting.signal, false));
+    if (answered?.outcome !== 'answered' || typeof answered.result !== 'boolean') return;
+    commit.maintain(() => store.permissions.setTrust(workspace, own.digest, answered.result === true, answered.by, now()));
+  }
+
   return {
     known,
     /** The same, once a person has said whether the workspace's own config counts. Nobody there to ask: it does not, and is asked later. */
-    async rulesFor(state: SessionState, call: OpenCall, signal: AbortSignal): Promise<SourcedRule[]> {
+    async rulesFor(state: SessionState, call: OpenCall, waiting: Waiting): Promise<SourcedRule[]> {
       const workspace = (await loadPolicy()).workspaceOf(state.cwd);
       const own = sources.inWorkspace(workspace);
       const isNew = own?.problem === undefined && own !== undefined && store.permissions.isTrusted(workspace, own.digest) === undefined;
-      if (isNew && attended(state.id, 'confirm')) {
-        const address = {
-          sessionId: state.id,
-          runId: state.run?.id ?? '',
-          turnId: state.run?.turn?.id ?? '',
-          toolCallId: call.id,
-          askKey: `trust ${own.digest}`,
-        };
-        const answered = await asks.ask(address, trustQuestion(own, workspace), signal, false);
-        const isAnswer = answered?.outcome === 'answered' && typeof answered.result === 'boolean';
-        if (isAnswer) {
-          commit.maintain(() => store.permissions.setTrust(workspace, own.digest, answered.result === true, answered.by, now()));
-        }
-      }
+      if (isNew && attended(state.id, 'confirm')) await askTrust(state, call, own, workspace, waiting);
       return known(workspace, state.id);
     },
   };

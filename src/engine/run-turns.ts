@@ -7,7 +7,8 @@ import type { ToolEntry } from '../tools/port.js';
 import type { PatientCommit } from './patience.js';
 import type { LiveMessages } from './live.js';
 import type { Slots } from './slots.js';
-import type { RunHands, ToolCalls } from './tool-calls.js';
+import type { RunHands } from './run-hands.js';
+import type { ToolCalls } from './tool-calls.js';
 
 interface Deps {
   store: Store;

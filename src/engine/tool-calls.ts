@@ -12,6 +12,7 @@ import type { PatientCommit } from './patience.js';
 import type { FaultPoint } from './fault-points.js';
 import type { LiveTools } from './live-tools.js';
 import type { Permits, ReadyCall } from './permits.js';
+import type { RunHands } from './run-hands.js';
 
 interface Deps {
   commit: PatientCommit;
@@ -23,12 +24,6 @@ interface Deps {
   /** Monotonic milliseconds. */
   clock(): number;
   fault(point: FaultPoint): void;
-}
-
-export interface RunHands {
-  signal: AbortSignal;
-  /** Runs `work` without holding one of the slots for running sessions: a person may take days. */
-  withoutSlot<T>(work: () => Promise<T>): Promise<T>;
 }
 
 /** The calls that run now. */
@@ -73,7 +68,7 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
   async function permitted(state: SessionState, ready: ReadyCall, group: Group): Promise<Granted | undefined> {
     const { call, title } = ready;
     if (call.started) {
-      const again = await permits.again(state, ready, group.signal);
+      const again = await permits.again(state, ready, group);
       if (typeof again !== 'string') return again;
       await finish(state, call.id, failed(again, false), group);
       return undefined;

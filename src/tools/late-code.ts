@@ -1,4 +1,4 @@
-import type { Dirent } from 'node:fs';
+import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
@@ -71,7 +71,7 @@ export async function holdLateCode(before: ReadonlySet<string>, after: ReadonlyS
 
 /** What `git init` and `git clone` write. */
 async function isHarmless(path: string): Promise<boolean> {
-  const stat = await lstat(path).catch(() => undefined);
+  const stat = await lookAt(path);
   if (!stat) return true;
   const name = basename(path);
   if (stat.isDirectory() && (name === 'hooks' || name === 'info')) {
@@ -85,6 +85,16 @@ async function isHarmless(path: string): Promise<boolean> {
 async function freeName(path: string): Promise<string> {
   for (let n = 1; ; n++) {
     const name = join(dirname(path), `held-by-berth-${n}-${basename(path).replace(/^\.+/, '')}`);
-    if (!(await lstat(name).catch(() => undefined))) return name;
+    if (!(await lookAt(name))) return name;
+  }
+}
+
+/** Undefined when there is nothing. */
+async function lookAt(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined;
+    throw error;
   }
 }

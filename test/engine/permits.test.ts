@@ -31,10 +31,11 @@ interface DeskSetup {
   config?: WorkspaceConfig;
   timeoutMs?: number;
   attended?: () => boolean;
+  runsAtOnceMax?: number;
 }
 
 /** An engine with real file tools and a real policy, in a workspace of its own. */
-function createDesk({ rules = [], config, timeoutMs, attended }: DeskSetup = {}): Desk {
+function createDesk({ rules = [], config, timeoutMs, attended, runsAtOnceMax = 8 }: DeskSetup = {}): Desk {
   const dir = makeTempDir();
   const cwd = dir.file('home/work');
   mkdirSync(cwd, { recursive: true });
@@ -48,6 +49,7 @@ function createDesk({ rules = [], config, timeoutMs, attended }: DeskSetup = {})
   });
   const setup: EngineSetup = {
     tools,
+    runsAtOnceMax,
     ...(attended ? { attended } : {}),
     hands: {
       loadPolicy: () => Promise.resolve(policy),
@@ -320,6 +322,22 @@ describe("a workspace's own config", () => {
     expect(await desk.approval()).toMatchObject({ params: { kind: 'trust', digest: 'd2' } });
     desk.berth.abort(desk.session);
     await desk.berth.idle(desk.session);
+  });
+
+  test('is asked about once for calls that run side by side, and nobody waits for a slot meanwhile', async () => {
+    await using desk = createDesk({ config: config(open), runsAtOnceMax: 1 });
+    desk.berth.prompt(desk.session);
+    (await desk.berth.model.next()).call('read', { path: 'a.txt' }, 'r1').call('read', { path: 'a.txt' }, 'r2').end();
+    const asked = await desk.approval();
+    expect(asked.params.kind).toBe('trust');
+    const other = desk.berth.session({ cwd: '/' });
+    desk.berth.prompt(other);
+    (await desk.berth.model.next()).say('meanwhile').end();
+    await desk.berth.idle(other);
+    expect(desk.berth.store.requests.open(desk.session)).toHaveLength(1);
+    desk.answer(asked, true);
+    await desk.told();
+    expect(desk.berth.events(desk.session).filter(({ type }) => type === 'ui_request')).toHaveLength(1);
   });
 
   test('with nobody there to ask is inert', async () => {

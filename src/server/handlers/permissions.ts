@@ -30,10 +30,12 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
     return client.saidHello ? `${client.name} (${client.id})` : client.id;
   }
 
-  /** Loaded before commands like these are handled, but for a daemon that has no descriptors left. */
+  /** Loaded before commands like these are handled, but for a daemon that has no descriptors left, or was replaced while it ran. */
   function withPolicy(answer: (policy: Policy) => Answer): Answer {
     const policy = engine.policy();
-    return policy ? answer(policy) : refusedWith('overloaded', 'too many files and connections are open; close some and try again');
+    return policy
+      ? answer(policy)
+      : refusedWith('overloaded', 'the policy is not there: too many files are open, or the daemon has to be restarted');
   }
 
   const modeOf = (where: Where): SessionState['approvalMode'] => where.state?.approvalMode ?? sessionDefaults().approval_mode ?? 'ask';

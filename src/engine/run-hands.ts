@@ -1,0 +1,6 @@
+/** What a step of a run works with. */
+export interface RunHands {
+  signal: AbortSignal;
+  /** Runs `work` without holding one of the slots for running sessions: a person may take days. */
+  withoutSlot<T>(work: () => Promise<T>): Promise<T>;
+}
