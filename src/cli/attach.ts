@@ -14,7 +14,7 @@ export const attach: Subcommand = {
   options: {
     '--plain': 'line by line (the only view there is)',
     '--since <seq>': 'begin with what came after this place in the log; 0 is everything that is still there',
-    '--json': 'print one event a line as JSON',
+    '--json': 'print one event a line as JSON, and first what is running and asked',
   },
   notes: 'Lines typed or piped in are sent; /help lists what else they can be. Piped in, it stays until what was sent has run.',
   async run({ session, since, json }: Args, cli) {

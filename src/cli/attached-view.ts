@@ -88,11 +88,12 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     }
     const show = (event: WireEvent): void => (json ? print(event) : view.event(event));
     const replayed = since !== undefined && (await replayEvents({ berth, attached, after: since, show, note }));
-    if (!json) view.open(attached.view(), !replayed);
+    if (json) print({ type: 'attached', ...standing() });
+    else view.open(attached.view(), !replayed);
     terminal?.expectText(isBusy());
     if (!terminal) await readLines();
     for await (const heard of attached) {
-      if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind });
+      if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind, ...(heard.kind === 'reset' && standing()) });
       else view.hear(heard, attached.view());
       if (heard.kind === 'lost' || heard.kind === 'back') away = heard.kind === 'lost';
       terminal?.expectText(isBusy() && !away);
@@ -111,6 +112,12 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
 
   function print(value: unknown): void {
     writeOut(`${printableJson(value)}\n`);
+  }
+
+  /** What no later event says again, for whoever reads events as JSON. */
+  function standing(): object {
+    const { seq, state } = attached.view();
+    return { session_id: state.id, seq, run_id: state.run?.id ?? null, requests: state.requests };
   }
 
   /** Text will come by itself, unless a person is asked. */

@@ -53,6 +53,7 @@ test('a long change is cut, says so, and is shown whole when asked for', async (
   const session = await newSession(daemon, 'long');
   const lines = Array.from({ length: 20 }, (_, n) => `line ${n + 1}`);
   await using watch = startCommand(daemon, ['attach', session, '--json']);
+  await watch.until((text) => text.includes('"attached"'));
   await runOk(daemon, ['send', session, '-'], { input: `write ${lines.join('\n')} to long.txt` });
   await watch.until((text) => text.includes('"ui_request"'));
   expect(await runOk(daemon, ['answer'])).toMatch(
@@ -64,6 +65,15 @@ test('a long change is cut, says so, and is shown whole when asked for', async (
   expect(await runCommand(daemon, ['answer', '1', 'once', '--show'])).toMatchObject({ code: 64 });
   watch.type('/show\n');
   await watch.until((text) => text.split('\n').some((line) => line.startsWith('{"session_id"') && line.includes('"approval"')));
+  const late = startCommand(daemon, ['attach', session, '--json']);
+  const [first = ''] = (await late.until((text) => text.includes('\n'))).split('\n');
+  await late[Symbol.asyncDispose]();
+  expect(JSON.parse(first)).toMatchObject({
+    type: 'attached',
+    session_id: session,
+    run_id: expect.any(String),
+    requests: [{ params: { title: expect.stringContaining('long.txt') } }],
+  });
 });
 
 test('what a command prints is shown once, with how it ended', async () => {
