@@ -1,6 +1,5 @@
-import type { ContentBlock } from '../protocol/messages.js';
 import { accept, createDraft, reject, type Decision, type Fresh } from './decision.js';
-import { settleRun } from './runs.js';
+import { settleRun, type Settlement } from './runs.js';
 import { sayQueuedRun, sayResumingRun } from './turns.js';
 import type { SessionState } from './session.js';
 
@@ -15,11 +14,16 @@ export function isParked(state: SessionState, asked: ReadonlySet<string>, resuma
   return run.calls.some((call) => asked.has(call.id)) && begun.every((call) => resumable(call.name) && asked.has(call.id));
 }
 
-/** What a run that its daemon left behind comes to. With `carryOn` a new run continues it in the same commit. */
-export function settleLeftRun(state: SessionState, spoken: ContentBlock[], carryOn: boolean, fresh: Fresh): Decision {
+interface LeftRun extends Pick<Settlement, 'spoken' | 'error'> {
+  /** A new run continues it in the same commit. */
+  carryOn: boolean;
+}
+
+/** What a run that its daemon left behind comes to. */
+export function settleLeftRun(state: SessionState, { spoken, error, carryOn }: LeftRun, fresh: Fresh): Decision {
   if (!state.run) return reject('no_active_run');
   const outcome = state.run.aborting ? 'aborted' : 'interrupted';
-  const settled = settleRun(state, { outcome, error: null, spoken }, fresh);
+  const settled = settleRun(state, { outcome, error, spoken }, fresh);
   if (!settled.ok || outcome === 'aborted' || !carryOn) return settled;
   const draft = createDraft(state);
   for (const fact of settled.facts) draft.say(fact);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { approvalMode, queueMode, thinkingLevel, whenDetached } from '../protocol/events.js';
@@ -87,6 +88,8 @@ const schema = z
           .min(1)
           .max(limits.modelIdleMs / 1000)
           .optional(),
+        command_memory_mb: z.int().min(64).max(16_777_216).optional(),
+        command_processes: z.int().min(16).max(4_194_304).optional(),
       })
       .optional(),
   })
@@ -136,6 +139,7 @@ export interface Config {
   rules: RuleRow[];
   sandbox: { enabled: boolean; network: boolean; writable: string[] };
   runsAtOnce: number;
+  commandBounds: { memoryBytes: number; processes: number };
 }
 
 function configPath(configDir: string): string {
@@ -189,7 +193,21 @@ function toConfig(file: z.infer<typeof schema>): Config {
       writable: file.sandbox?.writable ?? [],
     },
     runsAtOnce: file.limits?.runs_at_once ?? limits.runsAtOnceMax,
+    commandBounds: {
+      memoryBytes: file.limits?.command_memory_mb === undefined ? memoryDefault() : file.limits.command_memory_mb * bytesPerMb,
+      processes: file.limits?.command_processes ?? limits.commandProcessesMax,
+    },
   };
+}
+
+const bytesPerMb = 1024 * 1024;
+
+/** A part of what this machine, or the container that the daemon runs in, has. */
+function memoryDefault(): number {
+  // Nothing, zero or more than there is where it is not constrained.
+  const constrained = process.constrainedMemory();
+  const all = constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
+  return Math.max(limits.commandMemoryBytesMin, Math.floor(all / 4));
 }
 
 function toProvider(given: z.infer<typeof provider>): ProviderConfig {

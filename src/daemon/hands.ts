@@ -11,7 +11,7 @@ import { StoreRefused } from '../store/faults.js';
 import type { Store } from '../store/store.js';
 import type { BubblewrapFound } from '../tools/bubblewrap.js';
 import { listTools } from '../tools/catalogue.js';
-import type { Processes } from '../tools/processes.js';
+import type { ProcessRow, Processes } from '../tools/processes.js';
 import type { Todos } from '../tools/todo.js';
 import type { Config } from './config.js';
 import type { Logger } from './logger.js';
@@ -49,15 +49,15 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
 
   const loadProcesses = once(async (): Promise<Processes> => {
     const [bubblewrap, { createProcesses }] = await Promise.all([loadBubblewrap(), import('../tools/processes.js')]);
-    processes = createProcesses({ ledger, bubblewrap, env, home, umask });
+    processes = createProcesses({ ledger, bubblewrap, env, home, umask, bounds: () => config().commandBounds });
     return processes;
   });
 
   const ledger = {
-    note(row: Parameters<typeof store.processes.add>[0]): void {
-      // Nothing runs that a crash could not find again.
-      if (!engine().commit.maintain(() => store.processes.add(row))) throw new StoreRefused('the store does not take it now');
+    note(row: ProcessRow): void {
+      if (!engine().commit.maintain(() => store.processes.put(row))) throw new StoreRefused('the store does not take it now');
     },
+    amend: (row: ProcessRow) => void engine().commit.maintain(() => store.processes.put(row)),
     forget: (pid: number, startTime: number) => void engine().commit.maintain(() => store.processes.remove(pid, startTime)),
     left: store.processes.left,
   };
@@ -87,7 +87,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   };
 
   const forEngine: ForEngine = {
-    tools: listTools({ todos, processes: loadProcesses }),
+    tools: listTools({ todos, processes: loadProcesses, onLateCode: (path) => processes?.approve(path) }),
     loadPolicy,
     policy: () => policy,
     ruleSources: { configured: () => config().rules, inWorkspace: readWorkspaceConfig },
@@ -116,9 +116,23 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
     forEngine,
     /** Loads everything for a daemon that is going to be used; undefined when it is there. */
     ready: (): Promise<void> | undefined => (isReady ? undefined : (readying ??= loadAll())),
-    /** Ends what earlier daemons left running. Call before anything is started. */
-    async reapLeft(): Promise<void> {
-      if (store.processes.left().length > 0) await (await loadProcesses()).reapLeft();
+    /**
+     * Ends what earlier daemons left running, and puts aside what it left. Call before anything is started. Returns what there is to say
+     * about it, by run.
+     */
+    async reapLeft(): Promise<Map<string, string>> {
+      const notes = new Map<string, string>();
+      if (store.processes.left().length === 0) return notes;
+      const [{ reapLeft }, { runsLaterIn }, { describeHeld }] = await Promise.all([
+        loadProcesses(),
+        loadPolicy(),
+        import('../tools/bash-words.js'),
+      ]);
+      for (const { runId, held } of await reapLeft(runsLaterIn)) {
+        log.warn({ runId, ...held }, 'a command that was cut off had made what programs would run');
+        notes.set(runId, [notes.get(runId) ?? 'a command was cut off', ...describeHeld(held)].join('; '));
+      }
+      return notes;
     },
     async endAll(): Promise<void> {
       await processes?.killAll();

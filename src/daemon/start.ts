@@ -142,8 +142,7 @@ export async function startDaemon({ paths, workdir, env, umask, log, fault, exit
     onBug: die('a bug'),
   });
   const eventServer = createEventServer({ engine, clients, logId, now: Date.now });
-  await hands.reapLeft();
-  const recovered = engine.recover();
+  const recovered = engine.recover(await hands.reapLeft());
   const doors = {
     commands: commandServer.accept,
     events: eventServer.accept,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Access, Confinement, Reach } from '../tools/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
-import { lateCodeIn, runsLater, secretPlaces } from './guarded-paths.js';
+import { lateCodeIn, runsLater, secretPlaces, type Guarded } from './guarded-paths.js';
 import { judgePath, sayRule, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
@@ -19,12 +19,16 @@ function strictestOf(judged: readonly Judged[]): Judged | undefined {
 export function createPolicy({ home, umask, settings: read }: { home: string; umask: number; settings(): PolicySettings }): Policy {
   const realHome = toRealPath(home) ?? home;
 
+  /** A place of berth's that holds a workspace, such as /tmp with a socket in it, is not all berth's own. */
+  function guardedIn(workspaces: readonly string[], { own }: PolicySettings): Guarded {
+    const real = own.map((dir) => toRealPath(dir) ?? dir);
+    return { home: realHome, own: real.filter((dir) => !workspaces.some((workspace) => isBelow(workspace, dir))) };
+  }
+
   function open(call: JudgedCall): Case {
     const settings = read();
     const workspace = toRealPath(call.cwd) ?? call.cwd;
-    // A place of berth's that holds the workspace, such as /tmp with a socket in it, is not all berth's own.
-    const own = settings.own.map((dir) => toRealPath(dir) ?? dir).filter((dir) => !isBelow(workspace, dir));
-    const guarded = { home: realHome, own };
+    const guarded = guardedIn([workspace], settings);
     const roots = createRoots([workspace, ...settings.writable], workspace, realHome);
     return { ...call, settings, guarded, roots, bases: { workspace, home: realHome } };
   }
@@ -36,6 +40,10 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
   return {
     noSandbox: () => read().noSandbox,
     wrongRule,
+    runsLaterIn(roots) {
+      const guarded = guardedIn(roots, read());
+      return (path) => runsLater(path, guarded) !== undefined;
+    },
     workspaceOf: (cwd) => toRealPath(cwd) ?? cwd,
     judge(call) {
       const now = open(call);

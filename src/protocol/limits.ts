@@ -164,6 +164,11 @@ export const limits = {
   lateCodeEntriesMax: 20_000,
   lateCodePathsMax: 300,
   commandProcessesMax: 2_048,
+  /** A quarter of the machine's memory where that is more. */
+  commandMemoryBytesMin: 2 * 1024 * 1024 * 1024,
+  /** How often it is looked what commands take. */
+  commandCountMs: 50,
+  commandMemoryMs: 200,
   commandBytesMax: 100_000,
   /** What a stopped command has to clean up before it is killed. */
   killGraceMs: 300,

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { limits } from '../protocol/limits.js';
-import { describeExit, sandboxHint } from './bash-words.js';
+import { describeExcess, describeExit, sandboxHint } from './bash-words.js';
 import { createKeptOutput, type KeptOutput } from './kept-output.js';
 import { toolText, type Confinement, type ToolContext, type ToolResult } from './port.js';
 import type { Exit, Processes, RunningCommand } from './processes.js';
@@ -41,7 +41,7 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
     if (over) await drop(background);
     const state = exit ? describeExit(exit) : (problem ?? `${id} is running`);
     const body = text === '' || text.endsWith('\n') ? text : `${text}\n`;
-    const hint = exit && exit.code !== 0 ? sandboxHint(text, confinement) : '';
+    const hint = exit?.excess ? `[${describeExcess(exit.excess)}]` : exit && exit.code !== 0 ? sandboxHint(text, confinement) : '';
     return toolText(`${body}${hint && `${hint}\n`}[${state}]`, (exit !== undefined && exit.code !== 0) || problem !== undefined, {
       ...(exit && { exit_code: exit.code, ...(exit.signal !== null && { signal: exit.signal }) }),
       ...(artifactId !== undefined && over && { artifact_id: artifactId }),

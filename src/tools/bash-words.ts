@@ -1,15 +1,30 @@
+import type { HeldCode } from './late-code.js';
 import type { Confinement } from './port.js';
+import type { Excess } from './process-watch.js';
 import type { Exit } from './processes.js';
 
 export function describeExit({ code, signal, held }: Exit): string {
   const end = signal === null ? `exit code ${code}` : `exit code ${code}, ${signal}`;
-  return held.length === 0 ? end : `${end}; ${sayHeld(held)}`;
+  return [end, ...describeHeld(held)].join('; ');
 }
 
 /** Names are shown without what a terminal would act on. */
-function sayHeld(held: string[]): string {
-  const names = held.map((path) => JSON.stringify(path)).join(', ');
-  return `programs would run it later, so it was renamed to ${names}; write it with write, and the person is asked`;
+export function describeHeld({ renamed, stuck }: HeldCode): string[] {
+  const named = (paths: string[]): string => paths.map((path) => JSON.stringify(path)).join(', ');
+  return [
+    ...(renamed.length === 0
+      ? []
+      : [`programs would run it later, so it was renamed to ${named(renamed)}; write it with write, and the person is asked`]),
+    ...(stuck.length === 0 ? [] : [`programs would run ${named(stuck)} later, and it could not be renamed: look at it first`]),
+  ];
+}
+
+const bytesPerMb = 1024 * 1024;
+
+/** Why a command was ended that took too much, and what would let it. */
+export function describeExcess({ what, most }: Excess): string {
+  if (what === 'processes') return `ended: it had more than ${most} processes at once; limits.command_processes in config.json allows more`;
+  return `ended: it took more than ${Math.round(most / bytesPerMb)} MB of memory; limits.command_memory_mb in config.json allows more`;
 }
 
 const noNetwork =

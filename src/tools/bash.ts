@@ -3,12 +3,13 @@ import * as z from 'zod';
 import { utf8Bytes, wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import { createBackgrounds, type Backgrounds } from './bash-background.js';
-import { describeExit, sandboxHint } from './bash-words.js';
+import { describeExcess, describeExit, sandboxHint } from './bash-words.js';
 import { createKeptOutput } from './kept-output.js';
 import { createLiveOutput } from './live-output.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
-import { CannotStart, type Processes, type RunningCommand } from './processes.js';
+import { CannotStart } from './process-spawn.js';
+import type { Processes, RunningCommand } from './processes.js';
 
 const secondsMin = 0.1;
 const idCharsMax = 64;
@@ -127,7 +128,8 @@ async function runCommand(
       timeout * 1000 > timeoutMs ? `[a timeout of ${timeout} s is too long; ${secondsMax} s were allowed]` : '',
       stopped === 'timeout' ? `[stopped after ${timeoutMs / 1000} s; with background: true it could go on]` : '',
       stopped === 'abort' ? '[stopped]' : '',
-      exit.code !== 0 && stopped === undefined ? sandboxHint(text, confinement) : '',
+      exit.excess ? `[${describeExcess(exit.excess)}]` : '',
+      exit.code !== 0 && stopped === undefined && !exit.excess ? sandboxHint(text, confinement) : '',
       `[${describeExit(exit)}]`,
     ];
     const body = text === '' || text.endsWith('\n') ? text : `${text}\n`;

@@ -4,6 +4,12 @@ import { toolText, type ToolResult } from './port.js';
 import { isSame, type ReadMarks } from './read-marks.js';
 import { cutLines, type TextDiff } from './unified-diff.js';
 
+export interface ChangeDeps {
+  marks: ReadMarks;
+  /** Something is about to be written that programs would run. */
+  onLateCode(path: string): void;
+}
+
 /** Why a file may not be changed by a session that does not know what is in it; undefined when it does. */
 export function unseen(marks: ReadMarks, sessionId: string, { current, realPath }: Target, shown: string): string | undefined {
   if (current === undefined || current.stat.size === 0n) return undefined;

@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import { lstat, readdir, readFile, rename } from 'node:fs/promises';
+import { chmod, lstat, readdir, readFile, rename } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 
@@ -53,20 +53,44 @@ function isGitFolder(entries: readonly Dirent[]): boolean {
   return names.has('HEAD') && names.has('objects') && names.has('refs');
 }
 
-/** Takes what is new out of the way of those programs: it is kept under another name beside it. Returns the new names. */
-export async function holdLateCode(before: ReadonlySet<string>, after: ReadonlySet<string>): Promise<string[]> {
-  const held: string[] = [];
+/** What became of code that nobody was asked about. */
+export interface HeldCode {
+  /** How it is called now. */
+  renamed: string[];
+  /** It is still where it was. */
+  stuck: string[];
+}
+
+export const nothingHeld: HeldCode = { renamed: [], stuck: [] };
+
+/** Takes what is new out of the way of those programs: it is kept under another name beside it. */
+export async function holdLateCode(before: ReadonlySet<string>, after: ReadonlySet<string>): Promise<HeldCode> {
+  const held: HeldCode = { renamed: [], stuck: [] };
   for (const path of after) {
     if (before.has(path) || (await isHarmless(path))) continue;
     const name = await freeName(path);
     try {
-      await rename(path, name);
-      held.push(name);
+      await renameAnyway(path, name);
+      held.renamed.push(name);
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+      if (!(error instanceof Error && 'code' in error)) throw error;
+      if (error.code !== 'ENOENT') held.stuck.push(path);
     }
   }
   return held;
+}
+
+/** A directory may have been made read-only, so that what is in it stays. */
+async function renameAnyway(path: string, name: string): Promise<void> {
+  try {
+    await rename(path, name);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM'))) throw error;
+    const folder = dirname(path);
+    const { mode } = await lstat(folder);
+    await chmod(folder, mode | 0o700);
+    await rename(path, name).finally(() => chmod(folder, mode));
+  }
 }
 
 /** What `git init` and `git clone` write. */

@@ -53,6 +53,18 @@ export function childrenOf(pid: number): number[] {
   });
 }
 
+/** The directories of all processes below a /proc. */
+export function listProcesses(proc: string): string[] {
+  const names = look(() => readdirSync(proc)) ?? [];
+  return names.filter((name) => /^\d+$/.test(name)).map((name) => `${proc}/${name}`);
+}
+
+/** Memory that nobody could take from a process without loss, in kilobytes; nothing for one that has ended. */
+export function readHeldKb(directory: string): number {
+  const text = look(() => readFileSync(`${directory}/status`, 'latin1')) ?? '';
+  return [...text.matchAll(/^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$/gm)].reduce((sum, [, kb]) => sum + Number(kb), 0);
+}
+
 /** True when the process was started with this variable, `name=value`. */
 export function hasVariable(pid: number, variable: string): boolean {
   const environ = look(() => readFileSync(`/proc/${pid}/environ`, 'latin1')) ?? '';

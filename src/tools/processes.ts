@@ -1,17 +1,15 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
-import { constants as osConstants, release } from 'node:os';
+import { constants as osConstants } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
-import { toBubblewrapArgs, type BubblewrapFound } from './bubblewrap.js';
-import { findLateCode, holdLateCode } from './late-code.js';
+import { nothingHeld, type HeldCode } from './late-code.js';
+import { createLateCodeWatches, holdLeftCode, type LateCodeRecord, type LateCodeWatch, type RunsLater } from './late-code-watch.js';
 import type { Confinement } from './port.js';
-import { toChildEnv } from './process-env.js';
-import { openOutputPipe, type OutputPipe, type TakeOutput } from './process-pipe.js';
-import { systemProgram } from './process-programs.js';
+import { openOutputPipe, type TakeOutput } from './process-pipe.js';
+import { CannotStart, createSpawner, toCannotStart, toEnded, type SpawnDeps } from './process-spawn.js';
 import { machineBootId, readStat } from './process-table.js';
-import { askToEnd, endFamily, markerVariable, namespaceInit, signal, watermarkOf, type Family } from './process-tree.js';
+import { askToEnd, endFamily, namespaceInit, signal, type Family } from './process-tree.js';
+import { createProcessWatch, type CommandBounds, type Excess } from './process-watch.js';
 
 /** A child that a crash may leave behind. */
 export interface ProcessRow {
@@ -24,23 +22,23 @@ export interface ProcessRow {
   sessionId: string;
   runId: string;
   toolCallId: string;
+  /** What a crash keeps it from putting aside. */
+  lateCode?: LateCodeRecord | undefined;
 }
 
 export interface ProcessLedger {
+  /** Throws when it cannot be noted: nothing runs that a crash could not find again. */
   note(row: ProcessRow): void;
+  /** The same row, with more in it. */
+  amend(row: ProcessRow): void;
   forget(pid: number, startTime: number): void;
   /** Rows of earlier daemons. */
   left(): ProcessRow[];
 }
 
-export interface ProcessesDeps {
+export interface ProcessesDeps extends SpawnDeps {
   ledger: ProcessLedger;
-  bubblewrap: () => BubblewrapFound;
-  /** The daemon's. */
-  env: Record<string, string | undefined>;
-  home: string;
-  /** The person's; the daemon's own is stricter. */
-  umask?: number;
+  bounds(): CommandBounds;
 }
 
 export interface StartedCommand {
@@ -49,7 +47,7 @@ export interface StartedCommand {
   cwd: string;
   confinement: Confinement;
   /** Whether programs would run what is written to a path: existing ones are kept as they are, new ones are put aside. */
-  runsLater?: (path: string) => boolean;
+  runsLater?: RunsLater;
   sessionId: string;
   runId: string;
   toolCallId: string;
@@ -60,8 +58,10 @@ export interface StartedCommand {
 export interface Exit {
   code: number;
   signal: string | null;
-  /** What it had made where programs would run it later, and is called now. */
-  held: string[];
+  /** What it had made where programs would run it later. */
+  held: HeldCode;
+  /** Why it was ended before its time. */
+  excess: Excess | undefined;
 }
 
 export interface RunningCommand {
@@ -73,89 +73,51 @@ export interface RunningCommand {
   kill(): Promise<void>;
 }
 
-/** Why a command could not be started at all. */
-export class CannotStart extends Error {}
-
 interface Running extends RunningCommand {
   sessionId: string;
   runId: string;
 }
 
-/**
- * What keeps a command from hurting others, where there are no control groups: core files are off, the kernel takes memory from it
- * first, others have the processor before it, /tmp and /dev/shm are bounded (see bubblewrap.ts), and in a user namespace its processes
- * are counted (the kernel does not count those of root, and before 5.14 counts all of a person's). There is no bound of memory: node and
- * java reserve far more addresses than they use. Files that it writes to the workspace are bounded by the disk alone.
- */
-const prelude = [
-  'exec 2>/dev/null',
-  'umask "$4"',
-  'ulimit -c 0',
-  '[ "$1" = - ] || ulimit -u "$1"',
-  '[ "$2" = - ] || { ulimit -S -i "$2"; ulimit -S -q "$3"; }',
-  'echo 1000 >/proc/self/oom_score_adj',
-  // Whoever started the daemon may have left descriptors open. Other shells cannot close those beyond 9.
-  'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] && [ -n "$BASH" -o "$fd" -lt 10 ] && eval "exec $fd>&-"; done',
-  'shift 4',
-];
-/** The first process of a namespace stays, collects orphans and tells how the command ended. */
-const preludes = { init: [...prelude, '( exec "$@" 2>&1 )', 'exit $?'].join('\n'), bare: [...prelude, 'exec "$@" 2>&1'].join('\n') };
+/** The kernel stops what is faster than the watch, which can say why. */
+const kernelRoom = 2;
+
+/** What was put aside of a command that a crash had ended. */
+export interface LeftCode {
+  sessionId: string;
+  runId: string;
+  held: HeldCode;
+}
 
 /** Starts commands, and ends them with everything that they have started. */
-export function createProcesses({ ledger, bubblewrap, env, home, umask = 0o022 }: ProcessesDeps) {
+export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
   const running = new Set<Running>();
   const farewells = new Map<string, Set<() => Promise<void>>>();
   const bootId = machineBootId();
-  const countsProcesses = process.getuid?.() !== 0 && countsByNamespace(release());
+  const spawnCommand = createSpawner(deps);
+  const watchProcess = createProcessWatch();
+  const lateCode = createLateCodeWatches();
 
-  function spawnCommand(spec: StartedCommand, marker: string, pipe: OutputPipe): ChildProcess {
-    const { command, cwd, confinement } = spec;
-    const bash = systemProgram('bash');
-    const shell = bash ?? '/bin/sh';
-    const nice = systemProgram('nice');
-    const bare = confinement.kind === 'bare';
-    // Only bash can set these two.
-    const watermark = bash === undefined ? undefined : watermarkOf(marker);
-    const argv = [
-      ...[shell, '-c', bare ? preludes.bare : preludes.init, 'berth'],
-      countsProcesses && confinement.kind === 'sandbox' ? String(limits.commandProcessesMax) : '-',
-      ...(watermark ? [String(watermark.pendingSignals), String(watermark.queueBytes)] : ['-', '-']),
-      umask.toString(8).padStart(4, '0'),
-      ...(nice === undefined ? [] : [nice, '-n', '5']),
-      ...[shell, '-c', command],
-    ];
-    const options = { detached: true, env: { ...toChildEnv(env, { home, cwd, confinement }), [markerVariable]: marker } };
-    if (bare) return spawn(shell, argv.slice(1), { ...options, cwd, stdio: ['ignore', pipe.writeEnd, pipe.writeEnd] });
-    const found = bubblewrap();
-    if ('missing' in found) throw new CannotStart(`There is no sandbox to run it in: ${found.missing}`);
-    const { args, pinned } = toBubblewrapArgs(confinement, { cwd, bubblewrap: found });
-    const pins = pinned.map(openPinned);
+  async function start(asked: StartedCommand): Promise<RunningCommand> {
+    const { confinement, runsLater = () => false } = asked;
+    const late =
+      confinement.kind === 'sandbox' ? await lateCode.confine(confinement.writable, runsLater) : await lateCode.release(runsLater);
     try {
-      return spawn(found.path, [...args, '--', ...argv], { ...options, cwd: '/', stdio: ['ignore', pipe.writeEnd, 'pipe', ...pins] });
-    } finally {
-      for (const pin of pins) closeSync(pin);
+      return await startWatched(asked, late);
+    } catch (error) {
+      late.drop();
+      throw error;
     }
   }
 
-  async function start(asked: StartedCommand): Promise<RunningCommand> {
-    const { runsLater = () => false } = asked;
-    const watched = asked.confinement.kind === 'sandbox' && asked.runsLater ? asked.confinement.writable : [];
-    const late = await findLateCode(watched, runsLater);
-    const spec = { ...asked, confinement: guard(asked.confinement, late) };
+  async function startWatched(asked: StartedCommand, late: LateCodeWatch): Promise<RunningCommand> {
+    const { confinement, command, cwd, sessionId, runId, toolCallId } = asked;
     const marker = randomBytes(16).toString('hex');
-    const pipe = await openOutputPipe(spec.onOutput).catch((error: unknown) => {
-      throw new CannotStart(`It could not be started: ${reasonOf(error)}`);
+    const most = bounds();
+    const pipe = await openOutputPipe(asked.onOutput).catch((error: unknown) => {
+      throw toCannotStart(error);
     });
-    const { sessionId, runId, toolCallId } = spec;
-    let child: ChildProcess;
-    try {
-      child = spawnCommand(spec, marker, pipe);
-    } catch (error) {
-      pipe.stop();
-      throw error instanceof CannotStart ? error : new CannotStart(`It could not be started: ${reasonOf(error)}`);
-    } finally {
-      pipe.closeWriteEnd();
-    }
+    const guarded = guard(confinement, late.record()?.before ?? []);
+    const child = spawnCommand({ command, cwd, confinement: guarded, marker, pipe, processesMax: most.processes * kernelRoom });
     const ended = toEnded(child);
     const { pid } = child;
     if (pid === undefined) {
@@ -165,25 +127,33 @@ export function createProcesses({ ledger, bubblewrap, env, home, umask = 0o022 }
     }
     const startTime = readStat(pid)?.startTime ?? 0;
     const family: Family = { pid, startTime, marker, pipe: pipe.name };
-    const namespaced = spec.confinement.kind !== 'bare';
+    const namespaced = confinement.kind !== 'bare';
     let killing: Promise<void> | undefined;
+    let excess: Excess | undefined;
+    late.onMore(() => ledger.amend(row()));
+
+    function row(): ProcessRow {
+      return { pid: family.pid, startTime, bootId, marker, sessionId, runId, toolCallId, lateCode: late.record() };
+    }
 
     async function finish(): Promise<Exit> {
       const { problem, ...exit } = await ended;
+      unwatch();
       // Bubblewrap that was killed itself takes the namespace with it, but not at once, and not at all when it had only just begun.
       if (!namespaced || exit.signal !== null) await endFamily(family, 0);
       pipe.drain();
       await pipe.ended;
+      const held = await late.end();
+      // Not before: what it left is put aside after a crash as well.
       ledger.forget(family.pid, startTime);
       running.delete(handle);
       if (problem !== undefined) throw new CannotStart(problem);
-      const held = await holdLateCode(late, await findLateCode(watched, runsLater));
-      return { ...toShellExit(exit.code ?? signalCode(exit.signal)), held };
+      return { ...toShellExit(exit.code ?? signalCode(exit.signal)), held, excess };
     }
 
-    async function kill(): Promise<void> {
-      if (namespaced) await endNamespace(family.pid, ended);
-      else await endFamily(family, limits.killGraceMs);
+    async function kill(graceMs: number): Promise<void> {
+      if (namespaced) await endNamespace(family.pid, ended, graceMs);
+      else await endFamily(family, graceMs);
       await handle.exited.catch(() => undefined);
     }
 
@@ -192,18 +162,30 @@ export function createProcesses({ ledger, bubblewrap, env, home, umask = 0o022 }
       pid,
       sessionId,
       runId,
-      exited: Promise.resolve({ code: 0, signal: null, held: [] }),
-      kill: () => (killing ??= kill()),
+      exited: Promise.resolve({ code: 0, signal: null, held: nothingHeld, excess: undefined }),
+      kill: () => (killing ??= kill(limits.killGraceMs)),
     };
     try {
-      ledger.note({ pid, startTime, bootId, marker, sessionId, runId, toolCallId });
+      ledger.note(row());
     } catch (error) {
       child.kill('SIGKILL');
       await endFamily(family, 0);
       pipe.stop();
+      await late.end();
       throw error;
     }
     running.add(handle);
+    const unwatch = watchProcess({
+      pid,
+      startTime,
+      namespaced,
+      bounds: most,
+      onExcess(found) {
+        excess = found;
+        // Whoever takes all there is gets no time to take more.
+        killing ??= kill(0);
+      },
+    });
     handle.exited = finish();
     handle.exited.catch(() => undefined);
     return handle;
@@ -240,50 +222,35 @@ export function createProcesses({ ledger, bubblewrap, env, home, umask = 0o022 }
     onRunEnd(runId: string, tell: () => Promise<void>): void {
       farewells.set(runId, (farewells.get(runId) ?? new Set()).add(tell));
     },
-    /** At boot: ends what earlier daemons have left. A stranger that has the pid by now is not touched. */
-    async reapLeft(): Promise<void> {
-      for (const { bootId: startedOn, pid, startTime, marker } of ledger.left()) {
+    /** A file was written that a person has approved, and that programs would run. */
+    approve: lateCode.approve,
+    /**
+     * At boot: ends what earlier daemons have left, and puts aside what they could not any more. A stranger that has the pid by now is not
+     * touched.
+     */
+    async reapLeft(runsLaterIn: (roots: readonly string[]) => RunsLater): Promise<LeftCode[]> {
+      const found: LeftCode[] = [];
+      for (const { bootId: startedOn, pid, startTime, marker, sessionId, runId, lateCode: record } of ledger.left()) {
         if (startedOn === bootId) await endFamily({ pid, startTime, marker }, 0);
+        const held = record ? await holdLeftCode(record, runsLaterIn(record.roots)) : nothingHeld;
+        if (held.renamed.length + held.stuck.length > 0) found.push({ sessionId, runId, held });
         ledger.forget(pid, startTime);
       }
+      return found;
     },
   };
 }
 export type Processes = ReturnType<typeof createProcesses>;
 
-interface Ended {
-  code: number | null;
-  signal: NodeJS.Signals | null;
-  /** Why nothing was started. */
-  problem: string | undefined;
-}
-
-function toEnded(child: ChildProcess): Promise<Ended> {
-  let complaint = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(0, limits.errorTextCharsMax)));
-  return new Promise((resolve) => {
-    child.on('error', (error) => resolve({ code: null, signal: null, problem: `It could not be started: ${reasonOf(error)}` }));
-    child.on('exit', (code, signalName) => {
-      const settle = (): void =>
-        resolve({
-          code,
-          signal: signalName,
-          problem: complaint === '' ? undefined : `The sandbox could not be set up: ${complaint.trim()}`,
-        });
-      // Only bubblewrap itself has this pipe, and it says something only when it fails.
-      if (!child.stderr || child.stderr.closed) settle();
-      else child.stderr.on('close', settle);
-    });
-  });
-}
-
-async function endNamespace(pid: number, ended: Promise<unknown>): Promise<void> {
+async function endNamespace(pid: number, ended: Promise<unknown>, graceMs: number): Promise<void> {
   const isOver = ended.then(() => true);
   const within = (ms: number): Promise<boolean> => Promise.race([isOver, wait(ms, false, { ref: false })]);
   const init = namespaceInit(pid);
   if (init !== undefined) {
-    askToEnd(init);
-    if (await within(limits.killGraceMs)) return;
+    if (graceMs > 0) {
+      askToEnd(init);
+      if (await within(graceMs)) return;
+    }
     signal(init, 'SIGKILL');
     if (await within(limits.killGraceMs)) return;
   }
@@ -293,8 +260,8 @@ async function endNamespace(pid: number, ended: Promise<unknown>): Promise<void>
 }
 
 /** Existing code that runs later is read-only. A repository stays where it is; other directories may be moved with what is in them. */
-function guard(confinement: Confinement, late: ReadonlySet<string>): Confinement {
-  const some = [...late].filter((path) => !confinement.readOnly.includes(path)).slice(0, limits.lateCodePathsMax);
+function guard(confinement: Confinement, late: readonly string[]): Confinement {
+  const some = late.filter((path) => !confinement.readOnly.includes(path)).slice(0, limits.lateCodePathsMax);
   const isOfGit = (path: string): boolean => path.includes('/.git/');
   return {
     ...confinement,
@@ -303,39 +270,11 @@ function guard(confinement: Confinement, late: ReadonlySet<string>): Confinement
   };
 }
 
-function openPinned(path: string): number {
-  const fd = openSync(path, constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_RDONLY);
-  if (readlinkSync(`/proc/self/fd/${fd}`) === path) return fd;
-  closeSync(fd);
-  throw new CannotStart(`${path} was moved away just now; nothing was started.`);
-}
-
-/** Since 5.14 the processes of a user namespace are counted on their own. */
-function countsByNamespace(kernel: string): boolean {
-  const [major = 0, minor = 0] = kernel.split('.').map(Number);
-  return major > 5 || (major === 5 && minor >= 14);
-}
-
 function signalCode(name: NodeJS.Signals | null): number {
   return 128 + (name === null ? 0 : osConstants.signals[name]);
 }
 
-function toShellExit(code: number): Omit<Exit, 'held'> {
+function toShellExit(code: number): Pick<Exit, 'code' | 'signal'> {
   const found = Object.entries(osConstants.signals).find(([, number]) => number === code - 128);
   return { code, signal: found?.[0] ?? null };
-}
-
-function reasonOf(error: unknown): string {
-  const code = (error as NodeJS.ErrnoException).code;
-  switch (code) {
-    case 'E2BIG':
-      return 'the command is too long (E2BIG); write it to a file and run that.';
-    case 'EAGAIN':
-    case 'EMFILE':
-    case 'ENFILE':
-    case 'ENOMEM':
-      return `the machine has no room for another process (${code}).`;
-    default:
-      return error instanceof Error ? error.message : String(error);
-  }
 }

@@ -1,11 +1,10 @@
 import * as z from 'zod';
-import { changeResult, staleApproval, unseen } from './file-changes.js';
+import { changeResult, staleApproval, unseen, type ChangeDeps } from './file-changes.js';
 import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
 import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
 import { toolText, type Place, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
-import type { ReadMarks } from './read-marks.js';
 import { countLines, decodeText } from './text-files.js';
 import { diffTexts, type TextDiff } from './unified-diff.js';
 
@@ -25,7 +24,7 @@ interface Plan extends AsyncDisposable {
 }
 
 /** Creates a file or replaces all of it, in one step. A file that is there must have been read, so that nothing is lost unseen. */
-export function createWriteTool({ marks }: { marks: ReadMarks }): Tool<WriteArgs> {
+export function createWriteTool({ marks, onLateCode }: ChangeDeps): Tool<WriteArgs> {
   async function plan({ path, content }: WriteArgs, place: Place, refuses: Refuses): Promise<Plan | string> {
     const shown = shownPath(absolutePath(path, place.cwd), place.cwd);
     if (path.endsWith('/')) return `${shown} is named as a directory. Name a file.`;
@@ -63,6 +62,7 @@ export function createWriteTool({ marks }: { marks: ReadMarks }): Tool<WriteArgs
       if (context.signal.aborted) return toolText('Stopped.', true);
       const bytes = Buffer.from(args.content);
       if (target.current?.bytes?.equals(bytes)) return toolText(`${shown} already has exactly this content.`);
+      if (context.reach.runsLater(target.realPath)) onLateCode(target.realPath);
       const written = await replaceTarget(target, bytes, context.reach.umask);
       if (typeof written === 'string') return toolText(`${shown} ${written}.`, true);
       marks.note(context.sessionId, target.realPath, written);

@@ -166,6 +166,25 @@ describe.skipIf(missing('bwrap'))('code that would run later (needs bwrap)', () 
     expect(result).toContain('held-by-berth');
   });
 
+  test('is put aside at the next start when the daemon was killed in mid-command, and the session says so', async () => {
+    await using daemon = await startDaemon({ config: open });
+    const talk = await openTalk(daemon);
+    const seconds = sleepNumber();
+    await talk.prompt(`run n=.env; printf evil > "\${n}rc"; sleep ${seconds}`);
+    await untilAsleep(seconds);
+    await daemon.kill9();
+    expect(existsSync(join(daemon.workdir, '.envrc'))).toBe(true);
+    await daemon.start();
+    expect(existsSync(join(daemon.workdir, '.envrc'))).toBe(false);
+    expect(readFileSync(join(daemon.workdir, 'held-by-berth-1-envrc'), 'utf8')).toBe('evil');
+    const client = await daemon.raw();
+    const { payload } = await client.call('get_state', { session_id: talk.session });
+    expect(payload.last_run).toMatchObject({
+      outcome: 'interrupted',
+      error: { message: expect.stringContaining('held-by-berth-1-envrc') },
+    });
+  });
+
   test('is no obstacle to making a repository', async () => {
     await using daemon = await startDaemon({ config: open });
     const talk = await openTalk(daemon);
@@ -323,6 +342,40 @@ test.skipIf(missing('bwrap') || missing('python3'))(
     await talk.ok('abort');
     expect(await talk.ended(runId)).toBe('aborted');
     expect(sleepers(seconds)).toEqual([]);
+  },
+  60_000,
+);
+
+test.skipIf(missing('bwrap') || missing('python3'))(
+  'a command that takes more than it may is ended, the model is told, and the daemon answers all the while (needs bwrap)',
+  async () => {
+    const limits = { command_memory_mb: 300 };
+    await using daemon = await startDaemon({ config: { ...open, limits } });
+    const talk = await openTalk(daemon);
+    const other = await daemon.raw();
+    const waits: number[] = [];
+    let over = false;
+    const asking = (async () => {
+      while (!over) {
+        const fromMs = performance.now();
+        expect((await other.call('ping')).ok).toBe(true);
+        waits.push(performance.now() - fromMs);
+      }
+    })();
+    try {
+      const bombed = await does(talk, 'run :(){ :|:& wait; };:');
+      expect(bombed.result).toContain(
+        '[ended: it had more than 2048 processes at once; limits.command_processes in config.json allows more]',
+      );
+      const hoarded = await does(talk, "run python3 -c 'x = bytearray(8 << 30)'");
+      expect(hoarded.result).toContain('[ended: it took more than 300 MB of memory; limits.command_memory_mb in config.json allows more]');
+    } finally {
+      over = true;
+      await asking;
+    }
+    expect(waits.length).toBeGreaterThan(10);
+    // Long enough for any machine, and far shorter than without an end of the bomb.
+    expect(Math.max(...waits)).toBeLessThan(15_000);
   },
   60_000,
 );

@@ -41,7 +41,8 @@ function createDesk({ rules = [], config, timeoutMs, attended, runsAtOnceMax = 8
   mkdirSync(cwd, { recursive: true });
   writeFileSync(join(cwd, 'a.txt'), 'one\n');
   const marks = createReadMarks();
-  const tools = [createReadTool({ marks }), createWriteTool({ marks }), createEditTool({ marks })] as Tool[];
+  const deps = { marks, onLateCode: () => undefined };
+  const tools = [createReadTool({ marks }), createWriteTool(deps), createEditTool(deps)] as Tool[];
   const policy = createPolicy({
     home: dir.file('home'),
     umask: 0o022,

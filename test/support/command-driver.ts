@@ -15,7 +15,7 @@ const context = { cwd: dir, reach: { ...workspaceReach(dir), confinement } };
 
 if (task === 'crash') {
   const ledger = { ...memoryLedger(), note: (row: unknown): void => appendFileSync(`${dir}/ledger`, `${JSON.stringify(row)}\n`) };
-  const bash = createBashTool({ processes: testProcesses(dir, {}, ledger) });
+  const bash = createBashTool({ processes: testProcesses(dir, {}, { ledger }) });
   const waiting = trees.filter((tree) => !tree.leaves && (kind !== 'bare' || tree.notBare === undefined));
   let ready = 0;
   for (const [i, tree] of waiting.entries()) {

@@ -2,11 +2,20 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createBubblewrap } from '../../src/tools/bubblewrap.js';
 import type { Confinement } from '../../src/tools/port.js';
-import { createProcesses, type Exit, type ProcessRow, type Processes, type RunningCommand } from '../../src/tools/processes.js';
+import type { CommandBounds } from '../../src/tools/process-watch.js';
+import {
+  createProcesses,
+  type Exit,
+  type ProcessRow,
+  type Processes,
+  type RunningCommand,
+  type StartedCommand,
+} from '../../src/tools/processes.js';
 
 export interface MemoryLedger {
   rows: ProcessRow[];
   note(row: ProcessRow): void;
+  amend(row: ProcessRow): void;
   forget(pid: number, startTime: number): void;
   left(): ProcessRow[];
 }
@@ -15,6 +24,7 @@ export function memoryLedger(rows: ProcessRow[] = []): MemoryLedger {
   return {
     rows,
     note: (row) => void rows.push(row),
+    amend: (row) => void rows.splice(rows.findIndex(({ pid }) => pid === row.pid) >>> 0, 1, row),
     forget: (pid, startTime) => void rows.splice(rows.findIndex((row) => row.pid === pid && row.startTime === startTime) >>> 0, 1),
     left: () => [...rows],
   };
@@ -23,9 +33,23 @@ export function memoryLedger(rows: ProcessRow[] = []): MemoryLedger {
 export const childPath = '/usr/local/bin:/usr/bin:/bin';
 
 /** Processes as the daemon has them, with an environment of the test's own. */
-export function testProcesses(home: string, env: Record<string, string> = {}, ledger: MemoryLedger = memoryLedger()): Processes {
-  return createProcesses({ ledger, bubblewrap: createBubblewrap(), env: { PATH: childPath, LANG: 'C.UTF-8', ...env }, home });
+export function testProcesses(
+  home: string,
+  env: Record<string, string> = {},
+  { ledger = memoryLedger(), bounds = roomy }: { ledger?: MemoryLedger; bounds?: CommandBounds } = {},
+): Processes {
+  return createProcesses({
+    ledger,
+    bubblewrap: createBubblewrap(),
+    env: { PATH: childPath, LANG: 'C.UTF-8', ...env },
+    home,
+    umask: 0o022,
+    bounds: () => bounds,
+  });
 }
+
+/** More than any test means to take. */
+export const roomy: CommandBounds = { memoryBytes: 8 * 1024 ** 3, processes: 2_048 };
 
 export function confine(kind: Confinement['kind'], workspace: string, changes: Partial<Confinement> = {}): Confinement {
   return { kind, network: false, writable: [workspace], readOnly: [], hidden: [], ...changes };
@@ -49,7 +73,7 @@ export async function follow(
   command: string,
   cwd: string,
   confinement: Confinement,
-  runId = randomId('run'),
+  { runId = randomId('run'), ...more }: Partial<Pick<StartedCommand, 'runId' | 'runsLater'>> = {},
 ): Promise<Followed> {
   let output = '';
   let heard = (): void => undefined;
@@ -60,6 +84,7 @@ export async function follow(
     sessionId: randomId('ses'),
     runId,
     toolCallId: randomId('call'),
+    ...more,
     onOutput(chunk) {
       output += chunk.toString('utf8');
       heard();

@@ -49,6 +49,7 @@ const openPolicy: Policy = {
   workspaceOf: (cwd) => cwd,
   noSandbox: () => undefined,
   wrongRule: () => undefined,
+  runsLaterIn: () => () => false,
   judge: ({ cwd }) => ({
     action: 'allow',
     why: 'a test',

@@ -19,11 +19,11 @@ export interface FileTools extends Disposable {
 
 /** The tools of one session, in a workspace that is gone when the test is over. */
 export function createFileTools(dir: TempDir = makeTempDir(), cwd = dir.path): FileTools {
-  const marks = createReadMarks();
+  const deps = { marks: createReadMarks(), onLateCode: () => undefined };
   const tools = {
-    read: createReadTool({ marks }),
-    write: createWriteTool({ marks }),
-    edit: createEditTool({ marks }),
+    read: createReadTool(deps),
+    write: createWriteTool(deps),
+    edit: createEditTool(deps),
   } as FileTools['tools'];
   const context = toolContext({ cwd });
   const calling =

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { toChildEnv } from '../../src/tools/process-env.js';
 import { createProcesses } from '../../src/tools/processes.js';
 import { missing } from '../needs.js';
-import { confine, follow, memoryLedger, randomId, runIn, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
+import { confine, follow, memoryLedger, randomId, roomy, runIn, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { makeTempDir } from '../support/temp-dir.js';
 
 const kinds = missing('bwrap') ? (['bare'] as const) : (['sandbox', 'namespace', 'bare'] as const);
@@ -110,10 +110,10 @@ describe.for(kinds)('%s', (kind) => {
     using dir = makeTempDir();
     const cwd = realpathSync(dir.path);
     const ledger = memoryLedger();
-    const processes = testProcesses(cwd, {}, ledger);
+    const processes = testProcesses(cwd, {}, { ledger });
     const seconds = uniqueSeconds();
     const begin = async (runId: string) => {
-      const followed = await follow(processes, `setsid -f sleep ${seconds}; echo up; sleep ${seconds}`, cwd, confine(kind, cwd), runId);
+      const followed = await follow(processes, `setsid -f sleep ${seconds}; echo up; sleep ${seconds}`, cwd, confine(kind, cwd), { runId });
       await followed.until('up');
       return followed;
     };
@@ -168,7 +168,9 @@ describe.for(kinds)('%s', (kind) => {
         throw new Error('the disk is full');
       },
     };
-    await expect(runIn(testProcesses(cwd, {}, full), `sleep ${seconds}`, cwd, confine(kind, cwd))).rejects.toThrow('the disk is full');
+    await expect(runIn(testProcesses(cwd, {}, { ledger: full }), `sleep ${seconds}`, cwd, confine(kind, cwd))).rejects.toThrow(
+      'the disk is full',
+    );
     expect(survivors(String(seconds))).toEqual([]);
   });
 });
@@ -196,7 +198,14 @@ test('entries of PATH that are relative, empty or in a workspace are dropped', (
 test('without a sandbox nothing is started in one', async () => {
   using dir = makeTempDir();
   const cwd = realpathSync(dir.path);
-  const processes = createProcesses({ ledger: memoryLedger(), bubblewrap: () => ({ missing: 'it is not there.' }), env: {}, home: cwd });
+  const processes = createProcesses({
+    ledger: memoryLedger(),
+    bubblewrap: () => ({ missing: 'it is not there.' }),
+    env: {},
+    home: cwd,
+    umask: 0o022,
+    bounds: () => roomy,
+  });
   for (const kind of ['sandbox', 'namespace'] as const)
     await expect(runIn(processes, 'echo ran', cwd, confine(kind, cwd))).rejects.toThrow(
       'There is no sandbox to run it in: it is not there.',

@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate as nextTick } from 'node:timers/promises';
+import { limits } from '../protocol/limits.js';
+import { childrenOf, listProcesses, readHeldKb, readProcesses } from './process-table.js';
+import { namespaceInit } from './process-tree.js';
+
+/** What one command may take at once, with everything that it has started. */
+export interface CommandBounds {
+  memoryBytes: number;
+  processes: number;
+}
+
+/** Which bound a command went beyond. */
+export interface Excess {
+  what: keyof CommandBounds;
+  most: number;
+}
+
+interface Watched {
+  /** The process that was started: it leads a session of its own. */
+  pid: number;
+  startTime: number;
+  /** All of its descendants stay below it. */
+  namespaced: boolean;
+  bounds: CommandBounds;
+  onExcess(excess: Excess): void;
+}
+
+/** So many processes are looked at before others have a turn. */
+const sliceSize = 32;
+
+/**
+ * Looks many times a second what commands take, and tells of those that take too much. There are no control groups to do this where
+ * a daemon has none delegated, and the kernel's own bounds are of addresses, of which node, java and sanitizers reserve far more than
+ * they use. What a command outside of a namespace has cut loose from its session is not seen.
+ */
+export function createProcessWatch() {
+  const watched = new Set<Watched>();
+  // Whoever multiplies has twice as many in a moment, and counting costs little.
+  const schedules = [
+    repeat('processes', exceedsProcesses, limits.commandCountMs),
+    repeat('memoryBytes', exceedsMemory, limits.commandMemoryMs),
+  ];
+
+  /** What it returns makes it go on as long as there is something to watch. */
+  function repeat(what: Excess['what'], exceeds: (command: Watched) => Promise<boolean>, everyMs: number): () => void {
+    let isPlanned = false;
+    async function look(): Promise<void> {
+      for (const command of [...watched]) {
+        // It may have ended meanwhile.
+        if ((await exceeds(command)) && watched.delete(command)) command.onExcess({ what, most: command.bounds[what] });
+      }
+      isPlanned = false;
+      plan();
+    }
+    function plan(): void {
+      if (isPlanned || watched.size === 0) return;
+      isPlanned = true;
+      setTimeout(() => void look(), everyMs).unref();
+    }
+    return plan;
+  }
+
+  /** Ends when what it returns is called. */
+  return (command: Watched): (() => void) => {
+    watched.add(command);
+    for (const plan of schedules) plan();
+    return () => void watched.delete(command);
+  };
+}
+
+async function exceedsProcesses(command: Watched): Promise<boolean> {
+  return (await findMembers(command)).length > command.bounds.processes;
+}
+
+async function exceedsMemory(command: Watched): Promise<boolean> {
+  const { memoryBytes } = command.bounds;
+  const members = await findMembers(command);
+  let heldBytes = 0;
+  for (const [i, member] of members.entries()) {
+    if (i % sliceSize === sliceSize - 1) await nextTick();
+    heldBytes += readHeldKb(member) * 1024;
+  }
+  // Pages that processes share were counted once for each of them.
+  return heldBytes > memoryBytes && (await readShareBytes(members)) > memoryBytes;
+}
+
+/** Directories of /proc. Some more than the bound are enough. */
+async function findMembers({ pid, startTime, namespaced, bounds }: Watched): Promise<string[]> {
+  // One look at the namespace's own list costs the same however its processes are related.
+  const init = namespaced ? namespaceInit(pid) : undefined;
+  if (init !== undefined) return listProcesses(join('/proc', String(init), 'root', 'proc'));
+  const found = [pid];
+  for (let i = 0; i < found.length && found.length <= bounds.processes; i++) {
+    if (i % sliceSize === sliceSize - 1) await nextTick();
+    found.push(...childrenOf(found[i] ?? 0));
+  }
+  const isCrowded = !namespaced && listProcesses('/proc').length > bounds.processes;
+  const session = isCrowded ? (await readProcesses(startTime)).filter((one) => one.session === pid) : [];
+  return [...new Set([...found, ...session.map((one) => one.pid)])].map((one) => `/proc/${one}`);
+}
+
+async function readShareBytes(members: readonly string[]): Promise<number> {
+  const shares = await Promise.all(members.map(readShareKb));
+  return shares.reduce((sum, kb) => sum + kb, 0) * 1024;
+}
+
+async function readShareKb(member: string): Promise<number> {
+  try {
+    const text = await readFile(`${member}/smaps_rollup`, 'latin1');
+    const rows = [...text.matchAll(/^(?:Pss_Anon|Pss_Shmem|SwapPss): +(\d+) kB$/gm)];
+    return rows.reduce((sum, [, kb]) => sum + Number(kb), 0);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return readHeldKb(member);
+    throw error;
+  }
+}

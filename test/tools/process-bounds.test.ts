@@ -1,0 +1,47 @@
+import { realpathSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { missing } from '../needs.js';
+import { confine, roomy, runIn, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
+import { makeTempDir } from '../support/temp-dir.js';
+
+const kinds = missing('bwrap') ? (['bare'] as const) : (['sandbox', 'namespace', 'bare'] as const);
+const few = 120;
+const mb = 1024 * 1024;
+
+/** Grows by forks of forks until it is stopped, or has some hundreds. Each carries the seconds in its arguments. */
+function bomb(seconds: number): string {
+  return `grow() { [ $1 -gt 0 ] && { sleep ${seconds} & grow $(($1 - 1)) & grow $(($1 - 1)) & }; wait; }; grow 9`;
+}
+
+describe.for(kinds)('%s', (kind) => {
+  test('a command that makes more and more processes is ended, with all of them', async () => {
+    using dir = makeTempDir();
+    const cwd = realpathSync(dir.path);
+    const seconds = uniqueSeconds();
+    const processes = testProcesses(cwd, {}, { bounds: { ...roomy, processes: few } });
+    const { exit } = await runIn(processes, bomb(seconds), cwd, confine(kind, cwd));
+    expect(exit).toMatchObject({ code: 137, signal: 'SIGKILL', excess: { what: 'processes', most: few } });
+    expect(survivors(String(seconds))).toEqual([]);
+  });
+
+  test('a command that takes more and more memory is ended, whichever of its processes takes it', async () => {
+    using dir = makeTempDir();
+    const cwd = realpathSync(dir.path);
+    const seconds = uniqueSeconds();
+    const processes = testProcesses(cwd, {}, { bounds: { ...roomy, memoryBytes: 100 * mb } });
+    const hoard = `python3 -c 'x = b"x" * (60 << 20); import time; time.sleep(${seconds})'`;
+    const { exit } = await runIn(processes, `${hoard} & ${hoard} & wait`, cwd, confine(kind, cwd));
+    expect(exit).toMatchObject({ code: 137, signal: 'SIGKILL', excess: { what: 'memoryBytes', most: 100 * mb } });
+    expect(survivors(String(seconds))).toEqual([]);
+  });
+
+  test('memory that processes share counts once, and memory that is only reserved does not', async () => {
+    using dir = makeTempDir();
+    const cwd = realpathSync(dir.path);
+    const processes = testProcesses(cwd, {}, { bounds: { ...roomy, memoryBytes: 150 * mb } });
+    const share =
+      'import mmap, os, time\nx = b"x" * (60 << 20)\ny = mmap.mmap(-1, 1 << 30)\nfor _ in range(4):\n  os.fork() or (time.sleep(1), os._exit(0))\nfor _ in range(4): os.wait()\nprint("fits")';
+    const { exit, output } = await runIn(processes, `python3 -c '${share}'`, cwd, confine(kind, cwd));
+    expect({ output, exit }).toMatchObject({ output: 'fits\n', exit: { code: 0, excess: undefined } });
+  });
+});
