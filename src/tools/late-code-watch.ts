@@ -35,6 +35,8 @@ export function createLateCodeWatches() {
   const open = new Set<Watched>();
 
   function know(watched: Watched, paths: Iterable<string>): void {
+    // What has ended meanwhile is not noted again.
+    if (!open.has(watched)) return;
     const before = watched.before.size;
     for (const path of paths) watched.before.add(path);
     if (watched.before.size > before) watched.tellMore();
@@ -65,7 +67,6 @@ export function createLateCodeWatches() {
       onMore: () => undefined,
       async end() {
         for (const [i, watched] of others.entries()) {
-          if (!open.has(watched)) continue;
           const after = await findLateCode(watched.roots, runsLater);
           know(
             watched,
