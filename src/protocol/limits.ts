@@ -94,7 +94,10 @@ export const limits = {
   busyTimeoutMs: 100,
   checkpointMs: 250,
   walBytesMax: 4 * 1024 * 1024,
-  walCommitsMax: 16,
+  walFileBytesMax: 8 * 1024 * 1024,
+  walCommitsMax: 96,
+  /** Commits between two looks at its length. */
+  walUnseenMax: 16,
   commitRetryMinMs: 100,
   commitRetryMaxMs: 5_000,
   logEventsMax: 500_000,
