@@ -1,5 +1,5 @@
 import type { UiRequest } from '../protocol/events.js';
-import { matchIds, shortId, shortIds } from './brief.js';
+import { isShownId, matchIds, shortId, shortIds } from './brief.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { describeAnswer, describeQuestion, hintOf, readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';
@@ -30,13 +30,13 @@ export const answer: Subcommand = {
     '--json': 'print questions or the answer as JSON',
   },
   notes: [
-    'REQUEST is the number of the list or a prefix of the id. A value of - is read from standard input.',
+    'REQUEST is an id as the list shows it. A value of - is read from standard input.',
     'An approval takes the number of an option, or once, session, always or deny. A denial stops the run; one with a reason is told',
     'to the model, and the run goes on.',
-    '  berth answer               what is asked, by whom, and what would be done',
-    '  berth answer 1 --show      all of a long change or command',
-    '  berth answer 1 once        allow it this time',
-    '  berth answer 1 deny --reason "not in this directory"',
+    '  berth answer                        what is asked, by whom, and what would be done',
+    '  berth answer 06f2k9w3ma --show      all of a long change or command',
+    '  berth answer 06f2k9w3ma once        allow it this time',
+    '  berth answer 06f2k9w3ma deny --reason "not in this directory"',
   ].join('\n'),
   async run({ request: named, value: words = [], show, cancel, reason, json }: Args, cli) {
     const berth = await cli.connect();
@@ -69,12 +69,12 @@ function list(cli: Cli, requests: UiRequest[], json: true | undefined): typeof e
   else {
     const style = createStyle(isColoured());
     const ids = shortIds(requests.map(({ request_id }) => request_id));
-    for (const [at, request] of requests.entries()) {
+    for (const request of requests) {
       const id = ids.get(request.request_id) ?? '';
       const [title = '', ...more] = describeQuestion(request, { style, linesMax: listedLinesMax, rest: `berth answer ${id} --show` });
-      cli.print(style.bold(`${at + 1}. ${title}`));
-      for (const line of more) cli.print(`     ${line}`);
-      cli.print(`   session ${shortId(request.session_id)}; berth answer ${id} with ${hintOf(request)}`);
+      cli.print(style.bold(`${id}  ${title}`));
+      for (const line of more) cli.print(`  ${line}`);
+      cli.print(`  session ${shortId(request.session_id)}; berth answer ${id} with ${hintOf(request)}`);
     }
   }
   return exit.ok;
@@ -89,16 +89,12 @@ function toResult(request: UiRequest, typed: string, reason: string | undefined)
   return { value: 'deny', reason };
 }
 
+/** By id alone: the places in a list change while people read it, and a yes must not go to another question than the one they saw. */
 function find(requests: UiRequest[], named: string): UiRequest {
-  const numbered = /^[1-9]\d{0,3}$/.test(named) ? requests[Number(named) - 1] : undefined;
-  const ids = numbered
-    ? [numbered.request_id]
-    : matchIds(
-        requests.map(({ request_id }) => request_id),
-        named,
-      );
+  const all = requests.map(({ request_id }) => request_id);
+  const ids = isShownId(named) ? matchIds(all, named) : [];
   if (ids.length > 1) throw new Refused(`${named} could be ${ids.length} questions; type more of the id`);
   const found = requests.find(({ request_id }) => request_id === ids[0]);
-  if (!found) throw new Refused(`there is no open question ${named}; berth answer lists them`);
+  if (!found) throw new Refused(`there is no open question ${named}; berth answer lists them with their ids`);
   return found;
 }

@@ -15,6 +15,11 @@ export function shortIds(ids: readonly string[]): Map<string, string> {
   return new Map(ids.map((id) => [id, withoutPrefix(id).slice(0, length)]));
 }
 
+/** Whether as much of an id was typed as lists show; less may begin with another tomorrow. */
+export function isShownId(typed: string): boolean {
+  return withoutPrefix(typed).length >= idCharactersMin;
+}
+
 /** Those that a person may mean by the beginning of an id, with or without its prefix. The whole id means one. */
 export function matchIds(ids: readonly string[], typed: string): string[] {
   if (ids.includes(typed)) return [typed];

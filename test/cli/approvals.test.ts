@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { missing } from '../needs.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
-import { poll, runCommand, runOk, startCommand } from './run-cli.js';
+import { openQuestion, poll, runCommand, runOk, startCommand } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -26,8 +26,10 @@ test('a change is approved by whoever sees it, and everybody hears by whom', asy
     /\n {2}\+ahoy\n[^]*\n {2}1\) Allow once\n {2}2\) Allow this in this session\n {2}3\) Always allow in this workspace: write \S+\n {2}4\) Deny/,
   );
   expect(asked).not.toContain('sandbox');
-  expect(await runOk(daemon, ['answer'])).toMatch(/^1\. Write notes\.txt[^]* {5}\+ahoy\n[^]*berth answer \w+ with a number from 1 to 4/);
-  expect(await runOk(daemon, ['answer', '1', 'once'])).toContain('answered: allow_once');
+  expect(await runOk(daemon, ['answer'])).toMatch(
+    /^\w{10} {2}Write notes\.txt[^]* {2}\+ahoy\n[^]*berth answer \w{10} with a number from 1 to 4/,
+  );
+  expect(await runOk(daemon, ['answer', await openQuestion(daemon), 'once'])).toContain('answered: allow_once');
   const seen = await watch.until((text) => text.includes('[run] completed'));
   expect(seen).toMatch(/\[question\] answered: allow_once by berth \(cli_\w+\)\n/);
   expect(seen).toMatch(/\[tool\] Write notes\.txt[^\n]*\n {2}--- [^]*\n {2}\+ahoy\n\[tool\] write done/);
@@ -57,12 +59,12 @@ test('a long change is cut, says so, and is shown whole when asked for', async (
   await runOk(daemon, ['send', session, '-'], { input: `write ${lines.join('\n')} to long.txt` });
   await watch.until((text) => text.includes('"ui_request"'));
   expect(await runOk(daemon, ['answer'])).toMatch(
-    /\n {7}\[this is not the whole change: \d+ more lines\]\n[^]*berth answer \w+ --show shows all of it\n/,
+    /\n {4}\[this is not the whole change: \d+ more lines\]\n[^]*berth answer \w+ --show shows all of it\n/,
   );
-  const whole = await runOk(daemon, ['answer', '1', '--show']);
+  const whole = await runOk(daemon, ['answer', await openQuestion(daemon), '--show']);
   expect(whole).toMatch(/\n\+line 1\n[^]*\n\+line 20\n/);
   expect(whole).not.toContain('not the whole');
-  expect(await runCommand(daemon, ['answer', '1', 'once', '--show'])).toMatchObject({ code: 64 });
+  expect(await runCommand(daemon, ['answer', await openQuestion(daemon), 'once', '--show'])).toMatchObject({ code: 64 });
   watch.type('/show\n');
   await watch.until((text) => text.split('\n').some((line) => line.startsWith('{"session_id"') && line.includes('"approval"')));
   const late = startCommand(daemon, ['attach', session, '--json']);
@@ -131,12 +133,12 @@ test('whether the config of a directory counts is asked where a call needs to kn
     'write {"permissions":{"rules":[{"tool":"bash","action":"allow","command":"true"}]}} to .berth/config.json',
   ]);
   await watch.until((text) => text.includes('with which the run goes on'));
-  await runOk(daemon, ['answer', '1', 'once']);
+  await runOk(daemon, ['answer', await openQuestion(daemon), 'once']);
   await watch.until((text) => text.includes('[run] completed'));
   watch.type('run true\n');
   const asked = await watch.until((text) => text.includes('type y or n'));
   expect(asked).toMatch(/\[question\] Trust the config of \S+\?\n {2}\S+config\.json says:\n {4}allow bash true\n/);
-  await runOk(daemon, ['answer', '1', 'yes']);
+  await runOk(daemon, ['answer', await openQuestion(daemon), 'yes']);
   await watch.until((text) => /answered: yes by berth \(cli_\w+\)\n\[tool\] true\n/.test(text));
 });
 

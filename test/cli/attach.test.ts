@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
-import { runCommand, runJson, runJsonLine, runOk, startCommand } from './run-cli.js';
+import { openQuestion, runCommand, runJson, runJsonLine, runOk, startCommand } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -94,7 +94,7 @@ test('questions are answered by the lines that follow them', async () => {
   expect(seen).toMatch(/answered: south\n[^]*answered: yes\n[^]*\[question\] cancelled\n[^]*answered: Day 1:\n/);
   watch.type('echo this with approval\n');
   await watch.until((text) => text.includes('or deny and a reason'));
-  await runOk(daemon, ['answer', '1', 'deny', '--reason', 'not today']);
+  await runOk(daemon, ['answer', await openQuestion(daemon), 'deny', '--reason', 'not today']);
   await watch.until((text) => /answered: deny, because not today by berth \(cli_\w+\)/.test(text));
 });
 

@@ -112,6 +112,12 @@ export async function runJson(place: Place, args: string[], setup: Setup = {}): 
   return lines.map((line) => JSON.parse(line) as JsonLine);
 }
 
+/** The id of the only open question, as lists show it. */
+export async function openQuestion(place: Place): Promise<string> {
+  const { request_id } = await runJsonLine(place, ['answer']);
+  return request_id.replace(/^req_/, '').slice(0, 10);
+}
+
 /** What a command with `--json` said in its only line. */
 export async function runJsonLine(place: Place, args: string[], setup: Setup = {}): Promise<JsonLine> {
   const [line, ...more] = await runJson(place, args, setup);
