@@ -20,8 +20,18 @@ interface Passage {
   isOver(): boolean;
 }
 
+/** How far an answer has come. */
+export interface Arrival {
+  /** The event was said that is the last of a stream. */
+  isWhole: boolean;
+}
+
 /** The same bytes as an SDK can read them without limit: whole events, each of bounded size. Every chunk that arrives is noted. */
-export function toAnswerStream(body: ArrivingBytes, touch: () => void, pieceBytes = Infinity): ArrivingBytes {
+export function toAnswerStream(
+  body: ArrivingBytes,
+  touch: () => void,
+  { arrival = { isWhole: false }, pieceBytes = Infinity }: { arrival?: Arrival; pieceBytes?: number } = {},
+): ArrivingBytes {
   const passage = createPassage();
   let waiting: Uint8Array = noBytes;
   let over = false;
@@ -31,6 +41,7 @@ export function toAnswerStream(body: ArrivingBytes, touch: () => void, pieceByte
     touch();
     waiting = (done ? passage.end() : passage.take(value)) ?? waiting;
     over = done === true;
+    arrival.isWhole ||= passage.isOver();
   }
 
   const stream: ArrivingBytes = {
@@ -128,7 +139,7 @@ function createEventPassage(): Passage {
   let isOver = false;
 
   function giveOn(last: Buffer): Buffer {
-    const bytes = kept.length === 0 ? last : Buffer.concat([...kept, last]);
+    const bytes = withErrors(kept.length === 0 ? last : Buffer.concat([...kept, last]));
     kept = [];
     isOver ||= lastEvent.test(bytes.subarray(-lastEventBytesMax).toString('latin1'));
     return bytes;
@@ -157,6 +168,16 @@ function createEventPassage(): Passage {
     end: () => (kept.length === 0 ? undefined : giveOn(noBytes)),
     isOver: () => isOver,
   };
+}
+
+const errorField = /^error: ?(\{.*\})\r?$/gm;
+
+/** Older servers of llama.cpp have a field of their own for errors, which no reader of events knows. */
+function withErrors(bytes: Buffer): Buffer {
+  if (!bytes.includes('error: {', 0, 'latin1') && !bytes.includes('error:{', 0, 'latin1')) return bytes;
+  const text = bytes.toString('utf8');
+  const told = text.replace(errorField, (field, json: string) => toErrorEvent(json) ?? field);
+  return told === text ? bytes : Buffer.from(told);
 }
 
 function tailOf(bytes: Buffer): Buffer {

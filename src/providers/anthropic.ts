@@ -10,6 +10,7 @@ import { withOwnHeaders } from './own-headers.js';
 import { createPlaces } from './places.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from './settings.js';
 import { streamResponse, type Dialect, type Reader } from './streamed.js';
+import { isSaid, toJson, toWord } from './told.js';
 import { toTurns, type Part, type SaidBlock, type WireTurn } from './turns.js';
 
 type Event = Messages.RawMessageStreamEvent;
@@ -139,6 +140,8 @@ type Told = Partial<Messages.Usage | Messages.MessageDeltaUsage> | undefined;
 function createReader({ provider }: Asked, prefix: string): Reader<Event> {
   const usage: Usage = { input: 0, output: 0, cache_read: 0, cache_write: 0, cost_usd: null };
   const placeOf = createPlaces();
+  /** Arguments that came with the beginning of a call; fragments that follow count instead. */
+  const given = new Map<number, string>();
   let stopReason: Messages.StopReason | null = null;
 
   function count(told: Told): void {
@@ -148,6 +151,22 @@ function createReader({ provider }: Asked, prefix: string): Reader<Event> {
     usage.cache_write = told?.cache_creation_input_tokens ?? usage.cache_write;
   }
 
+  function begin({ index, content_block: block }: Messages.RawContentBlockStartEvent): Said {
+    if (block.type === 'tool_use' && toJson(block.input) !== '{}') given.set(index, toJson(block.input));
+    return fromBlock(() => placeOf(index), block, prefix);
+  }
+
+  function goOn({ index, delta }: Messages.RawContentBlockDeltaEvent): Said {
+    if (delta.type === 'input_json_delta' && isSaid(delta.partial_json)) given.delete(index);
+    return fromDelta(() => placeOf(index), delta, prefix);
+  }
+
+  function stopBlock(index: number): Said {
+    const json = given.get(index) ?? '';
+    given.delete(index);
+    return json === '' ? [] : [{ type: 'tool_arguments', block: placeOf(index), json }];
+  }
+
   return {
     read(event) {
       switch (event.type) {
@@ -155,20 +174,23 @@ function createReader({ provider }: Asked, prefix: string): Reader<Event> {
           count(event.message.usage);
           return [];
         case 'content_block_start':
-          return fromBlock(() => placeOf(event.index), event.content_block, prefix);
+          return begin(event);
         case 'content_block_delta':
-          return fromDelta(() => placeOf(event.index), event.delta, prefix);
+          return goOn(event);
+        case 'content_block_stop':
+          return stopBlock(event.index);
         case 'message_delta':
           stopReason = event.delta.stop_reason;
           count(event.usage);
           return [];
         case 'message_stop':
-          return [toEnd(stopReason, usage, provider)];
+          return [...[...given.keys()].flatMap(stopBlock), toEnd(stopReason, usage, provider)];
         default:
           return [];
       }
     },
-    ended: () => undefined,
+    // Without its last event, an answer that said why it stops is whole.
+    ended: () => (stopReason === null || given.size > 0 ? undefined : toEnd(stopReason, usage, provider)),
   };
 }
 
@@ -177,13 +199,13 @@ type Said = ReturnType<Reader<Event>['read']>;
 function fromBlock(place: () => number, started: Messages.RawContentBlockStartEvent['content_block'], prefix: string): Said {
   switch (started.type) {
     case 'text':
-      return started.text === '' ? [] : [{ type: 'text', block: place(), text: started.text }];
+      return isSaid(started.text) ? [{ type: 'text', block: place(), text: started.text }] : [];
     case 'thinking':
-      return started.thinking === '' ? [] : [{ type: 'thinking', block: place(), text: started.thinking }];
+      return isSaid(started.thinking) ? [{ type: 'thinking', block: place(), text: started.thinking }] : [];
     case 'redacted_thinking':
       return [{ type: 'thinking', block: place(), text: '', signature: `${prefix}:${started.data}`, redacted: true }];
     case 'tool_use':
-      return [{ type: 'tool_call', block: place(), id: started.id, name: started.name }];
+      return [{ type: 'tool_call', block: place(), id: toWord(started.id), name: toWord(started.name) }];
     default:
       return [];
   }
@@ -192,13 +214,13 @@ function fromBlock(place: () => number, started: Messages.RawContentBlockStartEv
 function fromDelta(place: () => number, delta: Messages.RawContentBlockDelta, prefix: string): Said {
   switch (delta.type) {
     case 'text_delta':
-      return [{ type: 'text', block: place(), text: delta.text }];
+      return isSaid(delta.text) ? [{ type: 'text', block: place(), text: delta.text }] : [];
     case 'thinking_delta':
-      return [{ type: 'thinking', block: place(), text: delta.thinking }];
+      return isSaid(delta.thinking) ? [{ type: 'thinking', block: place(), text: delta.thinking }] : [];
     case 'signature_delta':
       return [{ type: 'thinking', block: place(), text: '', signature: `${prefix}:${delta.signature}` }];
     case 'input_json_delta':
-      return [{ type: 'tool_arguments', block: place(), json: delta.partial_json }];
+      return isSaid(delta.partial_json) ? [{ type: 'tool_arguments', block: place(), json: delta.partial_json }] : [];
     default:
       return [];
   }

@@ -1,5 +1,6 @@
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { ModelDelta } from './port.js';
+import { toJson, toWord } from './told.js';
 
 type Fragment = Partial<ChatCompletionChunk.Choice.Delta.ToolCall>;
 type CallDelta = Extract<ModelDelta, { type: 'tool_call' | 'tool_arguments' }>;
@@ -20,20 +21,24 @@ export function createCallReader(placeOf: (number: number) => number): { read(fr
   const open = new Map<number, OpenCall>();
   let count = 0;
 
-  function begins(call: OpenCall, { id, function: named }: Fragment): boolean {
-    if (id && call.id !== '') return id !== call.id && Boolean(named?.name);
-    return !id && call.id === '' && Boolean(named?.name) && call.name !== '' && isWhole(call.json);
+  function begins(call: OpenCall, id: string, name: string): boolean {
+    if (id !== '' && call.id !== '') return id !== call.id && name !== '';
+    if (id !== '' || call.id !== '' || name === '' || call.name === '') return false;
+    // One without arguments is over when another name comes.
+    return call.json === '' ? name !== call.name : isWhole(call.json);
   }
 
   return {
     read(fragment) {
-      const { index = 0, id, function: named } = fragment;
+      const { index = 0, function: named } = fragment;
+      const id = toWord(fragment.id);
+      const name = toWord(named?.name);
       let call = open.get(index);
-      if (!call || begins(call, fragment)) open.set(index, (call = { number: count++, id: '', name: '', json: '' }));
-      const json = named?.arguments ?? '';
+      if (!call || begins(call, id, name)) open.set(index, (call = { number: count++, id: '', name: '', json: '' }));
+      const json = toJson(named?.arguments);
       const isNamed = call.name !== '';
-      call.id ||= id ?? '';
-      call.name ||= named?.name ?? '';
+      call.id ||= id;
+      call.name ||= name;
       call.json += json;
       if (call.name === '') return [];
       const block = placeOf(call.number);

@@ -26,7 +26,7 @@ interface ApiError {
 }
 
 const overflowWords =
-  /context[ _](length|window|size)|maximum (context|prompt)|exceed_context|context (the )?overflows|(prompt|input) is too long|too many (input )?tokens|exceed context limit|n_keep.*n_ctx|token (count|limit).*exceed|exceed.*token limit|reduce the length|request too large/i;
+  /context[ _](length|window|size)|maximum (context|prompt)|exceed_context|context (the )?overflows|(prompt|input) is too long|too many (input )?tokens|exceed context limit|n_keep.*n_ctx|token (count|limit).*exceed|exceed.*token limit|reduce the length|request too large|longer than the maximum|inputs`? tokens \+.*must be <=/i;
 const quotaWords =
   /insufficient_quota|billing_hard_limit|billing_error|billing_not_active|account_deactivated|spend_limit_reached|organization_on_hold|api usage limits|credit balance|exceeded your current quota|insufficient (funds|credits?|balance)|out of credits|payment required/i;
 const passingTypes = /overloaded|rate_limit|api_error|server_error|timeout|unavailable|internal/i;
@@ -70,7 +70,12 @@ export function stalledFailure({ provider }: Asked, idleMs: number): ModelFailur
 
 /** An error that a provider tells in its stream, after the answer began. */
 export function inStreamFailure(type: string, text: string, asked: Asked): ModelFailure {
-  return withoutSecrets(fromApi({ status: undefined, headers: undefined, type, code: type, param: '', text }, asked), asked);
+  return withoutSecrets(fromApi({ status: statusIn(type), headers: undefined, type, code: type, param: '', text }, asked), asked);
+}
+
+/** The request does not fit, and that is all that is known. */
+export function overflowFailure({ provider, model }: Asked): ModelFailure {
+  return { message: `the conversation is too long for ${provider}/${model}`, overflow: true };
 }
 
 const refusals = new Set([400, 404, 422]);
@@ -91,7 +96,7 @@ function fromApi(error: ApiError, asked: Asked): ModelFailure {
   if (status === 401 || status === 403 || error.type === 'authentication_error') return { message: keyMessage(asked, status), cause: said };
   // A request that is too large for a whole minute's allowance is too large whenever it is sent.
   if (overflowWords.test(words) && (!isRateLimit(error) || /request too large/i.test(words))) {
-    return { message: `the conversation is too long for ${provider}/${model}`, cause: said, overflow: true };
+    return { ...overflowFailure(asked), cause: said };
   }
   if (status === 413) return { message: `the request is too large for ${provider}`, cause: said, overflow: true };
   if (status === 404) {
@@ -99,7 +104,11 @@ function fromApi(error: ApiError, asked: Asked): ModelFailure {
   }
   if (status !== undefined && status >= 300 && status < 400) {
     // What was asked for may be repeated behind it.
-    const to = error.headers?.get('location')?.replace(/[?#].*$/s, '') ?? 'elsewhere';
+    const to =
+      error.headers
+        ?.get('location')
+        ?.replace(/[?#].*$/s, '')
+        .replace(/\/\/[^/]*@/, '//') ?? 'elsewhere';
     return { message: `${provider} redirects to ${to}; keys are not sent there: if that is right, make it the base_url`, cause: said };
   }
   if (isPassing(error)) {
@@ -182,7 +191,8 @@ function readApiError(error: Error & { status?: unknown; error?: unknown; header
 
 /** Errors within a stream have no status but what they say themselves. */
 function statusIn(code: unknown): number | undefined {
-  return typeof code === 'number' && code >= 400 && code < 600 ? code : undefined;
+  const status = typeof code === 'string' && /^\d{3}$/.test(code) ? Number(code) : code;
+  return typeof status === 'number' && status >= 400 && status < 600 ? status : undefined;
 }
 
 function asRecord(value: unknown): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import type * as Chat from 'openai/resources/chat/completions';
 import type { StopReason, Usage } from '../protocol/messages.js';
 import { createCallReader } from './chat-calls.js';
-import type { Asked } from './failures.js';
+import { inStreamFailure, overflowFailure, type Asked } from './failures.js';
 import type { Manner } from './lean.js';
 import { nothingFromTheEnvironment, openAiPieceBytes } from './openai-models.js';
 import { withOwnHeaders } from './own-headers.js';
@@ -9,12 +9,15 @@ import { createPlaces } from './places.js';
 import type { ModelRequest, Provider } from './port.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from './settings.js';
 import { streamResponse, type Dialect, type Reader } from './streamed.js';
+import { isSaid, toWord, toWords } from './told.js';
 import { textOfParts, toTurns, type Part, type WireTurn } from './turns.js';
 
 type Chunk = Chat.ChatCompletionChunk;
 type Message = Chat.ChatCompletionMessageParam;
 /** Servers have several names for what a model thinks before it answers. */
-type Delta = Chat.ChatCompletionChunk.Choice.Delta & { reasoning_content?: unknown; reasoning?: unknown; reasoning_text?: unknown };
+const thoughtNames = ['reasoning_content', 'reasoning', 'reasoning_text'] as const;
+type ThoughtName = (typeof thoughtNames)[number];
+type Delta = Chat.ChatCompletionChunk.Choice.Delta & Partial<Record<ThoughtName, unknown>>;
 
 const stopReasons: Record<string, StopReason> = {
   stop: 'stop',
@@ -22,6 +25,9 @@ const stopReasons: Record<string, StopReason> = {
   tool_calls: 'tool_use',
   function_call: 'tool_use',
 };
+/** How servers say that they did not get to the end. */
+const brokenOff = new Set(['error', 'abort', 'aborted', 'cancelled', 'timeout', 'network_error', 'insufficient_system_resource']);
+const tooLong = new Set(['model_context_window_exceeded', 'context_length_exceeded']);
 
 /** Speaks Chat Completions, to every server that does: Ollama, llama.cpp, vLLM, LM Studio, OpenRouter and many more. */
 export function createChatProvider(settings: ProviderSettings, known: (model: string) => KnownModel): Provider {
@@ -45,7 +51,7 @@ function toBody(
   request: ModelRequest,
   model: KnownModel,
   { baseUrl, verbosity }: ProviderSettings,
-  { level }: Manner,
+  { thoughts, level, ids }: Manner,
 ): Chat.ChatCompletionCreateParamsStreaming {
   const maxOutput = request.maxOutput ?? model.maxOutput;
   // OpenAI itself has renamed the bound; nobody else has to know the new name.
@@ -54,7 +60,7 @@ function toBody(
     model: modelIdOf(request.model),
     stream: true,
     stream_options: { include_usage: true },
-    messages: [...toSystem(request.system), ...toTurns(request, model, () => undefined).flatMap(toMessages)],
+    messages: [...toSystem(request.system), ...toTurns(request, model, (name) => (thoughts ? name : undefined), ids).flatMap(toMessages)],
     ...(maxOutput === null ? {} : { [bound]: maxOutput }),
     ...(verbosity === undefined || !level ? {} : { verbosity }),
     ...(request.thinking === 'off' || !level ? {} : { reasoning_effort: request.thinking }),
@@ -91,6 +97,13 @@ function toContent(parts: Part[]): string | Chat.ChatCompletionContentPart[] {
   );
 }
 
+/** What a model thought before it called tools goes back under the name that it came under: some refuse to go on without it. */
+function toThought(blocks: (WireTurn & { role: 'assistant' })['blocks']): Partial<Record<ThoughtName, string>> {
+  const thoughts = blocks.filter((block) => block.type === 'thinking');
+  const name = thoughtNames.find((one) => thoughts.some(({ signature }) => signature === one));
+  return name === undefined ? {} : { [name]: thoughts.map(({ text }) => text).join('') };
+}
+
 function toAssistant(blocks: (WireTurn & { role: 'assistant' })['blocks']): Message[] {
   const text = blocks.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
   const calls = blocks.flatMap((block): Chat.ChatCompletionMessageFunctionToolCall[] =>
@@ -99,44 +112,68 @@ function toAssistant(blocks: (WireTurn & { role: 'assistant' })['blocks']): Mess
       : [],
   );
   if (text === '' && calls.length === 0) return [];
-  return [{ role: 'assistant', ...(text === '' ? {} : { content: text }), ...(calls.length === 0 ? {} : { tool_calls: calls }) }];
+  return [
+    {
+      role: 'assistant',
+      ...(text === '' ? {} : { content: text }),
+      ...(calls.length === 0 ? {} : { ...toThought(blocks), tool_calls: calls }),
+    },
+  ];
 }
 
 /** Compatible servers leave things out, whatever the types say. */
-type Told = Partial<Omit<Chunk, 'usage'>> & { usage?: Partial<NonNullable<Chunk['usage']>> | null };
+interface Told extends Partial<Omit<Chunk, 'usage' | 'choices' | 'object'>> {
+  object?: string;
+  choices?: (Partial<Chunk['choices'][number]> & { message?: unknown })[];
+  usage?: Partial<NonNullable<Chunk['usage']>> | null;
+  /** Of errors that come as chunks. */
+  code?: unknown;
+  message?: unknown;
+}
+
+type Said = ReturnType<Reader<Chunk>['read']>;
 
 function createReader(asked: Asked): Reader<Chunk> {
   let finish: string | undefined;
   let usage: Usage | null = null;
+  let hasSpoken = false;
   const placeOf = createPlaces();
   const calls = createCallReader(placeOf);
 
+  function said(delta: Delta): Said {
+    const name = thoughtNames.find((one) => isSaid(delta[one]));
+    const text = toWords(delta.content) || toWords(delta.refusal);
+    return [
+      ...(name === undefined
+        ? []
+        : [{ type: 'thinking' as const, block: placeOf('thinking'), text: toWord(delta[name]), signature: name }]),
+      ...(text === '' ? [] : [{ type: 'text' as const, block: placeOf('text'), text }]),
+      ...(delta.tool_calls ?? []).flatMap(calls.read),
+    ];
+  }
+
   return {
     read(chunk: Told) {
+      if (chunk.object === 'error') return [{ type: 'failure', ...inStreamFailure(toWord(chunk.code), toWords(chunk.message), asked) }];
       if (chunk.usage) usage = toUsage(chunk.usage);
       const [choice] = chunk.choices ?? [];
       if (choice?.finish_reason) finish = choice.finish_reason;
-      const delta = choice?.delta as Delta | undefined;
-      if (!delta) return [];
-      const thought = [delta.reasoning_content, delta.reasoning, delta.reasoning_text].find(isSaid);
-      const text = [delta.content, delta.refusal].find(isSaid);
-      return [
-        ...(thought === undefined ? [] : [{ type: 'thinking' as const, block: placeOf('thinking'), text: thought }]),
-        ...(text === undefined ? [] : [{ type: 'text' as const, block: placeOf('text'), text }]),
-        ...(delta.tool_calls ?? []).flatMap(calls.read),
-      ];
+      // Some send whole messages where pieces are due.
+      const delta = (choice?.delta ?? choice?.message) as Delta | undefined;
+      const deltas = delta ? said(delta) : [];
+      hasSpoken ||= deltas.length > 0;
+      return deltas;
     },
-    ended() {
-      if (finish === undefined || finish === 'error') return undefined;
+    ended(isWhole) {
+      if (finish === undefined) return isWhole && hasSpoken ? { type: 'end', stopReason: 'stop', usage } : undefined;
+      if (brokenOff.has(finish)) return undefined;
       if (finish === 'content_filter')
         return { type: 'failure', message: `${asked.provider} stopped the answer because of its content filter` };
+      if (tooLong.has(finish))
+        return hasSpoken ? { type: 'end', stopReason: 'length', usage } : { type: 'failure', ...overflowFailure(asked) };
       return { type: 'end', stopReason: stopReasons[finish] ?? 'stop', usage };
     },
   };
-}
-
-function isSaid(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }
 
 function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details }: NonNullable<Told['usage']>): Usage {

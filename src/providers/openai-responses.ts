@@ -2,12 +2,13 @@ import type * as Responses from 'openai/resources/responses/responses';
 import type { StopReason, Usage } from '../protocol/messages.js';
 import { inStreamFailure, type Asked } from './failures.js';
 import { nothingFromTheEnvironment, openAiPieceBytes, reasoningEffort } from './openai-models.js';
-import type { ModelRequest, Provider } from './port.js';
+import type { ModelRequest, Phase, Provider } from './port.js';
 import type { Manner } from './lean.js';
 import { withOwnHeaders } from './own-headers.js';
 import { createPlaces } from './places.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from './settings.js';
 import { streamResponse, type Dialect, type Reader } from './streamed.js';
+import { isSaid, toJson, toWord } from './told.js';
 import { textOfParts, toTurns, type Part, type SaidBlock, type WireTurn } from './turns.js';
 
 type Event = Responses.ResponseStreamEvent;
@@ -95,8 +96,11 @@ function toSaidItem(block: SaidBlock): Item {
 type Said = ReturnType<Reader<Event>['read']>;
 
 function createReader(asked: Asked): Reader<Event> {
-  /** Argument texts that came as fragments; some servers send them only whole. */
+  /** Texts and arguments that came as fragments; some servers send them only whole. */
   const argued = new Set<number>();
+  const worded = new Set<number>();
+  /** Arguments that came with the beginning of a call. */
+  const given = new Map<number, string>();
   const numberOf = createPlaces();
   let calls = 0;
 
@@ -104,32 +108,44 @@ function createReader(asked: Asked): Reader<Event> {
     return numberOf(`${output_index}.${content_index}`);
   }
 
-  function argumentsOf(outputIndex: number, json: string): Said {
-    if (argued.has(outputIndex) || json === '') return [];
+  function argumentsOf(outputIndex: number, json: unknown): Said {
+    if (argued.has(outputIndex) || !isSaid(json)) return [];
     argued.add(outputIndex);
     return [{ type: 'tool_arguments', block: placeOf({ output_index: outputIndex }), json }];
   }
 
   function itemAdded(item: Responses.ResponseOutputItem, output_index: number): Said {
-    if (item.type !== 'function_call') return [];
+    if (item.type !== 'function_call' || given.has(output_index)) return [];
     calls++;
-    return [{ type: 'tool_call', block: placeOf({ output_index }), id: item.call_id, name: item.name }];
+    given.set(output_index, toJson(item.arguments));
+    return [{ type: 'tool_call', block: placeOf({ output_index }), id: toWord(item.call_id), name: toWord(item.name) }];
+  }
+
+  function words(at: { output_index: number; content_index?: number }, text: unknown, phase: Phase | null = null): Said {
+    const block = placeOf(at);
+    const isNew = !worded.has(block) && isSaid(text);
+    worded.add(block);
+    return isNew || phase ? [{ type: 'text', block, text: isNew ? text : '', ...(phase ? { phase } : {}) }] : [];
   }
 
   function itemDone(item: Responses.ResponseOutputItem, output_index: number): Said {
-    if (item.type === 'function_call') return argumentsOf(output_index, item.arguments);
-    if (item.type === 'message' && item.phase) {
-      return item.content.map((_, content_index) => ({
-        type: 'text',
-        block: placeOf({ output_index, content_index }),
-        text: '',
-        ...(item.phase ? { phase: item.phase } : {}),
-      }));
+    if (item.type === 'function_call') return [...itemAdded(item, output_index), ...argumentsOf(output_index, toJson(item.arguments))];
+    if (item.type === 'message') {
+      return item.content.flatMap((part, content_index) =>
+        words({ output_index, content_index }, part.type === 'output_text' ? part.text : part.refusal, item.phase),
+      );
     }
     if (item.type !== 'reasoning' || !item.encrypted_content) return [];
     const { id, summary, encrypted_content } = item;
     const signature = JSON.stringify({ type: 'reasoning', id, summary, encrypted_content } satisfies Responses.ResponseReasoningItem);
     return [{ type: 'thinking', block: placeOf({ output_index }), text: '', signature }];
+  }
+
+  function said(event: { output_index: number; content_index: number; delta: string }): Said {
+    if (!isSaid(event.delta)) return [];
+    const block = placeOf(event);
+    worded.add(block);
+    return [{ type: 'text', block, text: event.delta }];
   }
 
   return {
@@ -139,7 +155,9 @@ function createReader(asked: Asked): Reader<Event> {
           return itemAdded(event.item, event.output_index);
         case 'response.output_text.delta':
         case 'response.refusal.delta':
-          return [{ type: 'text', block: placeOf(event), text: event.delta }];
+          return said(event);
+        case 'response.output_text.done':
+          return words(event, event.text);
         case 'response.reasoning_summary_part.added':
           return event.summary_index === 0
             ? []
@@ -151,19 +169,22 @@ function createReader(asked: Asked): Reader<Event> {
           argued.add(event.output_index);
           return [{ type: 'tool_arguments', block: placeOf(event), json: event.delta }];
         case 'response.function_call_arguments.done':
-          return argumentsOf(event.output_index, event.arguments);
+          return argumentsOf(event.output_index, toJson(event.arguments));
         case 'response.output_item.done':
           return itemDone(event.item, event.output_index);
         case 'response.completed':
-          return [{ type: 'end', stopReason: calls > 0 ? 'tool_use' : 'stop', usage: toUsage(event.response.usage) }];
+          return [
+            ...[...given].flatMap(([index, json]) => argumentsOf(index, json)),
+            { type: 'end', stopReason: calls > 0 ? 'tool_use' : 'stop', usage: toUsage(event.response.usage) },
+          ];
         case 'response.incomplete':
           return [toIncomplete(event.response, asked)];
         case 'response.failed': {
           const { code = '', message = 'no reason was given' } = event.response.error ?? {};
-          return [{ type: 'failure', ...inStreamFailure(code, message, asked) }];
+          return [{ type: 'failure', ...inStreamFailure(toWord(code), message, asked) }];
         }
         case 'error':
-          return [{ type: 'failure', ...inStreamFailure(event.code ?? 'server_error', event.message, asked) }];
+          return [{ type: 'failure', ...inStreamFailure(toWord(event.code) || 'server_error', event.message, asked) }];
         default:
           return [];
       }

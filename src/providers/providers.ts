@@ -141,9 +141,19 @@ function createMember(name: string, config: ProviderConfig, idleMs: number, http
   };
   let learned: ModelEntry[] = [];
 
+  /** What a provider says that a model can say is not what every request has room for: only Anthropic's has to be asked for. */
+  function askedOutput(id: string): number | null {
+    const own = config.models.find((model) => model.id === id)?.maxOutput;
+    return (api === 'anthropic' ? entry(id)?.maxOutput : (own ?? tabledOf(id)?.maxOutput)) ?? null;
+  }
+
+  function tabledOf(id: string): ModelEntry | undefined {
+    return known?.models.find((model) => model.id === id || id.startsWith(`${model.id}-20`));
+  }
+
   /** The config knows best, then the provider itself, then the table. */
   function entry(id: string): ModelEntry | undefined {
-    const tabled = known?.models.find((model) => model.id === id || id.startsWith(`${model.id}-20`));
+    const tabled = tabledOf(id);
     const told = learned.find((model) => model.id === id);
     const own = config.models.find((model) => model.id === id);
     return tabled || told || own ? { ...tabled, ...told, ...own, id } : undefined;
@@ -158,7 +168,7 @@ function createMember(name: string, config: ProviderConfig, idleMs: number, http
   const provider = adapters[api](settings, (model) => {
     const id = modelIdOf(model);
     const found = entry(id);
-    return { id, contextWindow: found?.contextWindow ?? null, maxOutput: found?.maxOutput ?? null, images: found?.images ?? true };
+    return { id, contextWindow: found?.contextWindow ?? null, maxOutput: askedOutput(id), images: found?.images ?? true };
   });
   return {
     settings,

@@ -1,7 +1,7 @@
 import { limits } from '../protocol/limits.js';
-import { OddAnswer } from './answer-stream.js';
+import { OddAnswer, type Arrival } from './answer-stream.js';
 import { cutFailure, stalledFailure, toFailure, type Asked } from './failures.js';
-import { leanerAfter, type Manner } from './lean.js';
+import { fullManner, leanerAfter, type Manner } from './lean.js';
 import type { ModelDelta, ModelFailure, ModelRequest } from './port.js';
 import { modelIdOf, type FoundKey, type ProviderSettings } from './settings.js';
 import { watchSilence, type Silence } from './silence.js';
@@ -23,13 +23,14 @@ export interface Dialect<Event> {
   /** About how many bytes its SDK is given at a time. */
   pieceBytes: number;
   open(manner: Manner, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>>;
-  /** A reader for one response. Says `end` or `failure` itself, from `ended` at the latest: undefined is a response that was cut. */
+  /** A reader for one response. Says `end` or `failure` itself, from `ended` at the latest. */
   reader(asked: Asked): Reader<Event>;
 }
 
 export interface Reader<Event> {
   read(event: Event): Exclude<ModelDelta, { type: 'begin' }>[];
-  ended(): ModelDelta | undefined;
+  /** What a stream that is over comes to, `isWhole` when its last event said so; undefined when it was cut. */
+  ended(isWhole: boolean): ModelDelta | undefined;
 }
 
 /** Asks for one response and reads it to its end. Whatever goes wrong is said as a failure; nothing is thrown. */
@@ -51,16 +52,18 @@ export async function* streamResponse<Event extends object>(
   const onAbort = (): void => stop.abort();
   signal.addEventListener('abort', onAbort, { once: true });
   const silence = watchSilence(settings.idleMs, () => stop.abort());
+  const arrival: Arrival = { isWhole: false };
+  let reader: Reader<Event> | undefined;
   let begun = false;
   let closes = false;
   try {
     if (signal.aborted) return;
-    const opened = await openWithKey(dialect, settings, asked, silence, stop.signal);
+    const opened = await openWithKey(dialect, settings, asked, { silence, arrival }, stop.signal);
     if ('problem' in opened) {
       yield { type: 'failure', message: opened.problem };
       return;
     }
-    const reader = dialect.reader(asked);
+    reader = dialect.reader(asked);
     const events: AsyncIterator<Event, unknown> = opened.events[Symbol.asyncIterator]();
     for (let next = await events.next(); next.done !== true; next = await events.next()) {
       silence.listen(false);
@@ -77,15 +80,20 @@ export async function* streamResponse<Event extends object>(
     }
     closes = true;
     // An aborted stream of an SDK just ends.
-    if (!isOver(signal)) yield reader.ended() ?? { type: 'failure', ...(isOver(stop.signal) ? stalled() : cutFailure(asked)) };
+    if (!isOver(signal)) yield reader.ended(arrival.isWhole) ?? toFailed(isOver(stop.signal) ? stalled() : cutFailure(asked));
   } catch (error) {
-    if (!isOver(signal)) yield { type: 'failure', ...(isOver(stop.signal) ? stalled() : toFailure(error, asked)) };
+    // What breaks after an answer has said how it ends concerns nobody.
+    if (!isOver(signal)) yield reader?.ended(false) ?? toFailed(isOver(stop.signal) ? stalled() : toFailure(error, asked));
   } finally {
     silence.stop();
     signal.removeEventListener('abort', onAbort);
     // Who stops reading in the middle hangs up.
     if (!closes) stop.abort();
   }
+}
+
+function toFailed(failure: ModelFailure): ModelDelta {
+  return { type: 'failure', ...failure };
 }
 
 function readEvent<Event>(reader: Reader<Event>, event: Event): ReturnType<Reader<Event>['read']> {
@@ -106,7 +114,7 @@ async function openWithKey<Event>(
   dialect: Dialect<Event>,
   settings: ProviderSettings,
   asked: Asked,
-  silence: Silence,
+  { silence, arrival }: { silence: Silence; arrival: Arrival },
   signal: AbortSignal,
 ): Promise<{ events: AsyncIterable<Event> } | { problem: string }> {
   for (;;) {
@@ -116,7 +124,7 @@ async function openWithKey<Event>(
     asked.remedy = found.remedy;
     asked.secrets = [...(found.key === null ? [] : [found.key]), ...Object.values(settings.headers)];
     try {
-      const watchedFetch = createWatchedFetch(settings.httpFetch, silence, dialect.pieceBytes);
+      const watchedFetch = createWatchedFetch(settings.httpFetch, silence, arrival, dialect.pieceBytes);
       return { events: await openStream(dialect, toOptions(settings, found, watchedFetch), signal) };
     } catch (error) {
       if (statusOf(error) === 401) settings.forgetKey();
@@ -153,7 +161,7 @@ function toOptions(settings: ProviderSettings, { key }: FoundKey, watchedFetch: 
 
 /** Asks once more, without it, when a provider does not take what may as well be left out. */
 async function openStream<Event>(dialect: Dialect<Event>, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>> {
-  for (let manner: Manner = { thoughts: true, level: true }; ;) {
+  for (let manner = fullManner; ;) {
     try {
       return await dialect.open(manner, options, signal);
     } catch (error) {

@@ -20,6 +20,8 @@ export type WireTurn = { role: 'assistant'; blocks: SaidBlock[] } | { role: 'use
 
 /** Of all the APIs that there are, Chat Completions has the shortest. */
 const idPattern = /^[a-zA-Z0-9_-]{1,40}$/;
+/** No API refuses nine letters and digits, and one takes nothing else. */
+const madeIdChars = 9;
 const nameCharsMax = 64;
 
 /** What goes back of a thought's signature; undefined when the thought is of no use to the provider. */
@@ -34,9 +36,10 @@ export function toTurns(
   { messages, model }: ModelRequest,
   { images }: Pick<KnownModel, 'images'>,
   readSignature: ReadSignature,
+  keepsIds = true,
 ): WireTurn[] {
   const turns: WireTurn[] = [];
-  const ids = createIds();
+  const ids = createIds(keepsIds);
 
   function userTurn(): WireTurn & { role: 'user' } {
     const last = turns.at(-1);
@@ -118,20 +121,21 @@ function plainName(name: string): string {
 }
 
 /** Ids of calls, each unique in the request. A result finds the id that its call, the newest of that name, was given. */
-function createIds(): { give(id: string): string; find(id: string): string } {
+function createIds(keeps: boolean): { give(id: string): string; find(id: string): string } {
   const given = new Map<string, string>();
   const taken = new Set<string>();
   let count = 0;
 
   function unused(): string {
-    do count += 1;
-    while (taken.has(`call_b${count}`));
-    return `call_b${count}`;
+    for (;;) {
+      const id = `b${String(++count).padStart(madeIdChars - 1, '0')}`;
+      if (!taken.has(id)) return id;
+    }
   }
 
   return {
     give(id) {
-      const wire = idPattern.test(id) && !taken.has(id) ? id : unused();
+      const wire = keeps && idPattern.test(id) && !taken.has(id) ? id : unused();
       taken.add(wire);
       given.set(id, wire);
       return wire;

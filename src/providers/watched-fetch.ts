@@ -1,4 +1,4 @@
-import { toAnswerStream } from './answer-stream.js';
+import { toAnswerStream, type Arrival } from './answer-stream.js';
 import type { ArrivingBytes } from './arriving-bytes.js';
 import { readErrorBody } from './error-bodies.js';
 import type { HttpAnswer, HttpFetch } from './http-fetch.js';
@@ -11,6 +11,7 @@ import type { Silence } from './silence.js';
 export function createWatchedFetch(
   httpFetch: HttpFetch,
   { touch, listen }: Pick<Silence, 'touch' | 'listen'>,
+  arrival: Arrival,
   pieceBytes: number,
 ): typeof fetch {
   return async (input, init) => {
@@ -26,7 +27,7 @@ export function createWatchedFetch(
     touch();
     if (answer.status === 204 || answer.status === 205) return toResponse(answer, null);
     if (answer.status < 200 || answer.status > 299) return toResponse(answer, (await readErrorBody(answer.body)) || null);
-    return withBody(toResponse(answer, null), toAnswerStream(answer.body, touch, pieceBytes));
+    return withBody(toResponse(answer, null), toAnswerStream(answer.body, touch, { arrival, pieceBytes }));
   };
 }
 

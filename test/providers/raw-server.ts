@@ -9,12 +9,19 @@ export interface RawServer extends AsyncDisposable {
 }
 
 /** A server that answers in ways in which no model does. */
-export async function createRawServer(answer: (response: ServerResponse, request: IncomingMessage) => void): Promise<RawServer> {
+export async function createRawServer(
+  answer: (response: ServerResponse, request: IncomingMessage) => void,
+  hear: (body: string) => void = () => undefined,
+): Promise<RawServer> {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
-    request.resume();
-    request.once('end', () => answer(response, request));
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.once('end', () => {
+      hear(body);
+      answer(response, request);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

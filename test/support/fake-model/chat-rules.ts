@@ -47,6 +47,8 @@ const message = tagged('role', {
     ...named,
     'content?': nullable(textOr(tagged('type', { text: textPart, refusal: fields({ type: anything, refusal: aString() }) }))),
     'refusal?': nullable(aString()),
+    // Servers whose models think want it back, with calls only.
+    'reasoning_content?': aString(),
     'tool_calls?': aList(
       fields({
         id: callId,
@@ -98,7 +100,8 @@ function checkMessages(messages: Json[]): Problem | undefined {
     const message = `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${open.join(', ')}.`;
     return rule(['messages', index, 'role'], message);
   };
-  const problem = firstOf(messages, ({ role, content, tool_calls: calls, tool_call_id: id }, index) => {
+  const problem = firstOf(messages, ({ role, content, tool_calls: calls, tool_call_id: id, reasoning_content: thought }, index) => {
+    if (thought !== undefined && !calls) return { kind: 'extra', path: ['messages', index, 'reasoning_content'] };
     if (role === 'tool') {
       const message = `Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.`;
       if (!open.includes(id)) return rule(['messages', index, 'role'], message);
