@@ -52,7 +52,7 @@ export function endMessage(
     const text = 'the answer was cut: it reached the most that the model may say at once';
     draft.say({ type: 'warning', payload: { ...atTurn(state), code: 'length', message: text } });
   }
-  if (message.usage) sayUsage(draft, message.usage, contextLeftPercent);
+  sayUsage(draft, message.usage ?? null, contextLeftPercent);
   return accept(draft.facts, undefined);
 }
 

@@ -9,7 +9,7 @@ import type { Store } from '../store/store.js';
 import { unlessAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
 import { planCompaction, toRecord, type CompactionPlan } from './compaction-plan.js';
-import { contextSize, entrySize, percentLeft, withCost } from './context-size.js';
+import { entrySize, percentLeft, withCost } from './context-size.js';
 import type { PatientCommit } from './patience.js';
 import type { RunHands } from './run-hands.js';
 
@@ -129,12 +129,12 @@ export function createCompactions({ store, commit, providers, attempt, instructi
   return {
     /** What a summary would replace now; undefined when there is nothing. */
     plan: (state: SessionState): CompactionPlan | undefined => plan(state, store.entries.history(state.leafId), 'manual'),
-    /** Before a model is asked: true when a summary has to be made first, and that was committed. */
-    async needsRoom(state: SessionState, history: readonly HistoryEntry[], promptTokens: number): Promise<boolean> {
+    /** Before a model is asked about so many tokens: true when a summary has to be made first, and that was committed. */
+    async needsRoom(state: SessionState, history: readonly HistoryEntry[], tokens: number): Promise<boolean> {
       const atPercent = compactAtPercent();
       const { contextWindow } = providers().facts(state.model);
       if (atPercent === undefined || contextWindow === null || failedIn.get(state.id) === state.run?.id) return false;
-      if (isJustCompacted(history) || contextSize(history, promptTokens) < (contextWindow * atPercent) / 100) return false;
+      if (isJustCompacted(history) || tokens < (contextWindow * atPercent) / 100) return false;
       const planned = plan(state, history, 'threshold');
       return planned ? start(state, 'threshold', planned.tokensBefore) : false;
     },

@@ -7,8 +7,9 @@ import type { Store } from '../store/store.js';
 import { unlessAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
 import type { Compactions } from './compactions.js';
-import { percentLeft, promptSize, usedTokens, withCost } from './context-size.js';
+import { contextSize, entrySize, percentLeft, promptSize, usedTokens, withCost } from './context-size.js';
 import type { FaultPoint } from './fault-points.js';
+import { fitRequest, tightenRequest } from './fitted-request.js';
 import type { LiveMessages, OpenMessage } from './live.js';
 import type { ModelRequests } from './model-requests.js';
 import type { PatientCommit } from './patience.js';
@@ -101,14 +102,16 @@ export function createRespond(deps: Deps) {
     };
   }
 
-  async function endWith(state: SessionState, message: OpenMessage, ended: Ended): Promise<void> {
+  async function endWith(state: SessionState, message: OpenMessage, ended: Ended, sizeBefore: number): Promise<void> {
     fault('message.ending');
     const content = contentOf(message, live, ended.stopReason);
+    if (content.length === 0 && ended.stopReason === 'length') return fail(state, cutFailure(state, message), message);
     const calls = content.some((block) => block.type === 'tool_call');
     const stopReason = calls ? 'tool_use' : ended.stopReason === 'tool_use' ? 'stop' : ended.stopReason;
     const { contextWindow, price } = providers().facts(state.model);
     const usage = withCost(ended.usage, price);
-    const left = usage ? percentLeft(usedTokens(usage), contextWindow) : state.contextLeftPercent;
+    const used = usage ? usedTokens(usage) : sizeBefore + entrySize(content);
+    const left = percentLeft(used, contextWindow);
     await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
       endResponse(now, { id: message.messageId, content, stopReason, usage, model: state.model }, left, fresh),
     );
@@ -124,9 +127,12 @@ export function createRespond(deps: Deps) {
     const provider = providers().find(state.model);
     if (!provider) return fail(state, { message: `no provider for the model ${state.model}; choose another with berth model` }, undefined);
     const history = store.entries.history(state.leafId);
-    const request = await toRequest(state, history);
-    if ('problem' in request) return fail(state, { message: request.problem }, undefined);
-    if (await compactions.needsRoom(state, history, promptSize(request))) return;
+    const whole = await toRequest(state, history);
+    if ('problem' in whole) return fail(state, { message: whole.problem }, undefined);
+    const size = contextSize(history, promptSize(whole));
+    if (await compactions.needsRoom(state, history, size)) return;
+    const { contextWindow } = providers().facts(state.model);
+    const request = fitRequest(whole, size, contextWindow);
     const speaking = speakingIn(state);
     /** A message is over for its readers once its end is committed. */
     function letGo(): void {
@@ -134,16 +140,42 @@ export function createRespond(deps: Deps) {
       if (message && store.runs.active(state.id)?.message?.id !== message.messageId) live.end(message);
       if (message) speaking.message = undefined;
     }
-    const result = await attempt(state, hands, () => askOnce(provider, request, hands.signal, speaking), letGo);
+    const ask = (asked: ModelRequest): Promise<Attempted<Ended>> =>
+      attempt(state, hands, () => askOnce(provider, asked, hands.signal, speaking), letGo);
+    let result = await ask(request);
+    if (isOverflow(result)) {
+      if (await compactions.afterOverflow(state, history)) {
+        letGo();
+        return;
+      }
+      // A summary changes nothing about results that have not been read yet.
+      const tight = speaking.message ? undefined : tightenRequest(request, contextWindow);
+      if (tight) result = await ask(tight);
+    }
     // Aborted or stopped: whoever settles the run closes the message with what it has said.
     if (result === 'stopped') return;
-    if ('failure' in result) {
-      if (!result.failure.overflow || !(await compactions.afterOverflow(state, history)))
-        await fail(state, result.failure, speaking.message);
-    } else {
+    if ('failure' in result) await fail(state, withRemedy(result.failure), speaking.message);
+    else {
       speaking.message ??= await speaking.open();
-      if (speaking.message) await endWith(state, speaking.message, result.answer);
+      if (speaking.message) await endWith(state, speaking.message, result.answer, size);
     }
     letGo();
+  };
+}
+
+function isOverflow(result: Attempted<Ended>): boolean {
+  return result !== 'stopped' && 'failure' in result && result.failure.overflow === true;
+}
+
+function withRemedy(failure: ModelFailure): ModelFailure {
+  if (!failure.overflow) return failure;
+  return { ...failure, message: `${failure.message}; go on in a new session, or with a model that has a larger window` };
+}
+
+/** An answer of which nothing is left would look like one that had nothing to say. */
+function cutFailure({ model }: SessionState, { blocks }: OpenMessage): ModelFailure {
+  const where = blocks.some(({ kind }) => kind === 'tool_call') ? 'in the middle of a call' : 'before it said anything';
+  return {
+    message: `the answer was cut ${where}: it reached the most that ${model} may say at once; ask for smaller steps, or raise its max_output`,
   };
 }

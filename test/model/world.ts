@@ -367,9 +367,13 @@ export function createWorld(seed: number) {
 
   function isAtRest(): boolean {
     const { engine, store } = running();
-    const asking = new Set([...monitor.requests.values()].filter(({ open }) => open).map(({ runId }) => runId));
+    const asking = [...monitor.requests.values()].filter(({ open }) => open);
     const active = [...monitor.sessions.values()].flatMap(({ run }) => (run ? [run] : []));
-    const onlyAsk = active.every(({ id, aborting }) => !aborting && asking.has(id));
+    const onlyAsk = active.every(({ id, aborting, turn }) => {
+      const busy = [...(turn?.calls ?? [])].filter(([, { state }]) => state === 'started').map(([callId]) => callId);
+      const asked = asking.filter(({ runId }) => runId === id).map(({ callId }) => callId);
+      return !aborting && asked.length > 0 && busy.every((callId) => asked.includes(callId));
+    });
     return onlyAsk && engine.running() === active.length && store.sessions.deleted().length === 0;
   }
 

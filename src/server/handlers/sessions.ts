@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import { changeSettings, createSession, deleteSession, setLeaf, type SettingsChange } from '../../core/settings.js';
 import type { Decision } from '../../core/decision.js';
 import type { SessionState } from '../../core/session.js';
+import { contextSize, percentLeft } from '../../engine/context-size.js';
 import { limits } from '../../protocol/limits.js';
 import type { Client } from '../clients.js';
 import { stateFor, type ServerDeps } from '../deps.js';
@@ -45,12 +46,11 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
   }
 
   /** What is left of the context window of another model, as far as windows are known. */
-  function contextLeftWith({ model, contextLeftPercent }: SessionState, next = model): number | null {
+  function contextLeftWith({ model, contextLeftPercent, leafId }: SessionState, next = model): number | null {
     const { contextWindow: before } = engine.providers().facts(model);
     const { contextWindow: after } = engine.providers().facts(next);
     if (before === after || contextLeftPercent === null) return contextLeftPercent;
-    if (before === null || after === null) return null;
-    return Math.max(0, Math.floor(100 - ((100 - contextLeftPercent) * before) / after));
+    return percentLeft(contextSize(store.entries.history(leafId)), after);
   }
 
   function unknownProvider(model: string | undefined): Answer | undefined {
