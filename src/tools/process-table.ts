@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { setImmediate as nextTick } from 'node:timers/promises';
 
 /** A process as /proc tells of it. The pid and the start time together are never used twice on a machine that stays on. */
@@ -63,6 +63,24 @@ export function listProcesses(proc: string): string[] {
 export function readHeldKb(directory: string): number {
   const text = look(() => readFileSync(`${directory}/status`, 'latin1')) ?? '';
   return [...text.matchAll(/^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB$/gm)].reduce((sum, [, kb]) => sum + Number(kb), 0);
+}
+
+/** Files in memory that a process holds and no directory has. */
+export function readMemoryFiles(directory: string): { inode: number; bytes: number }[] {
+  const names = look(() => readdirSync(`${directory}/fd`)) ?? [];
+  return names.flatMap((name) => {
+    const path = `${directory}/fd/${name}`;
+    if (look(() => readlinkSync(path))?.startsWith('/memfd:') !== true) return [];
+    const stat = look(() => statSync(path));
+    return stat ? [{ inode: stat.ino, bytes: stat.blocks * bytesPerBlock }] : [];
+  });
+}
+
+const bytesPerBlock = 512;
+
+/** What files in memory have on this machine, of whoever they are. */
+export function readSharedBytes(): number {
+  return Number(/^Shmem:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'latin1'))?.[1] ?? 0) * 1024;
 }
 
 /** True when the process was started with this variable, `name=value`. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
-import { childrenOf, listProcesses, readHeldKb, readProcesses } from './process-table.js';
+import { childrenOf, listProcesses, readHeldKb, readMemoryFiles, readProcesses, readSharedBytes } from './process-table.js';
 import { namespaceInit } from './process-tree.js';
 
 /** What one command may take at once, with everything that it has started. */
@@ -24,6 +24,8 @@ interface Watched {
   /** All of its descendants stay below it. */
   namespaced: boolean;
   bounds: CommandBounds;
+  /** What all files in memory had when it began. */
+  sharedBefore: number;
   onExcess(excess: Excess): void;
 }
 
@@ -63,7 +65,8 @@ export function createProcessWatch() {
   }
 
   /** Ends when what it returns is called. */
-  return (command: Watched): (() => void) => {
+  return (asked: Omit<Watched, 'sharedBefore'>): (() => void) => {
+    const command = { ...asked, sharedBefore: readSharedBytes() };
     watched.add(command);
     for (const plan of schedules) plan();
     return () => void watched.delete(command);
@@ -82,8 +85,16 @@ async function exceedsMemory(command: Watched): Promise<boolean> {
     if (i % sliceSize === sliceSize - 1) await nextTick();
     heldBytes += readHeldKb(member) * 1024;
   }
+  const hidden = readSharedBytes() - command.sharedBefore > memoryBytes - heldBytes ? fileBytes(members) : 0;
+  if (heldBytes + hidden <= memoryBytes) return false;
   // Pages that processes share were counted once for each of them.
-  return heldBytes > memoryBytes && (await readShareBytes(members)) > memoryBytes;
+  return hidden + (await readShareBytes(members)) > memoryBytes;
+}
+
+/** Memory in files that have no name in any directory, and that nobody has mapped, is no process's own. Looked for only when it can matter. */
+function fileBytes(members: readonly string[]): number {
+  const sizes = new Map(members.flatMap(readMemoryFiles).map(({ inode, bytes }) => [inode, bytes]));
+  return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
 /** Directories of /proc. Some more than the bound are enough. */
