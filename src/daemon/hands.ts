@@ -87,7 +87,11 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   };
 
   const forEngine: ForEngine = {
-    tools: listTools({ todos, processes: loadProcesses, onLateCode: (path) => processes?.approve(path) }),
+    tools: listTools({
+      todos,
+      processes: loadProcesses,
+      onLateCode: async (path) => (await processes?.approve(path)) ?? (() => undefined),
+    }),
     loadPolicy,
     policy: () => policy,
     ruleSources: { configured: () => config().rules, inWorkspace: readWorkspaceConfig },
@@ -123,12 +127,16 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
     async reapLeft(): Promise<Map<string, string>> {
       const notes = new Map<string, string>();
       if (store.processes.left().length === 0) return notes;
-      const [{ reapLeft }, { runsLaterIn }, { describeHeld }] = await Promise.all([
+      const [{ reapLeft }, { runsLaterIn }, { describeHeld }, { isHeld }] = await Promise.all([
         loadProcesses(),
         loadPolicy(),
         import('../tools/bash-words.js'),
+        import('../tools/late-code.js'),
       ]);
-      for (const { runId, held } of await reapLeft(runsLaterIn)) {
+      for (const { runId, held, fault } of await reapLeft(runsLaterIn)) {
+        // A daemon that cannot look starts all the same.
+        if (fault !== undefined) log.error({ err: fault, runId }, 'what a command that was cut off has left cannot be looked at');
+        if (!isHeld(held)) continue;
         log.warn({ runId, ...held }, 'a command that was cut off had made what programs would run');
         notes.set(runId, [notes.get(runId) ?? 'a command was cut off', ...describeHeld(held)].join('; '));
       }

@@ -11,8 +11,21 @@ export interface ProcessRow {
   sessionId: string;
   runId: string;
   toolCallId: string;
-  /** Places where code waits to be run, and what was there before it. */
-  lateCode?: { roots: readonly string[]; before: string[] } | undefined;
+  /** Where code waits to be run, and what is known of it. */
+  lateCode?: LateCodeRow | undefined;
+}
+
+/** Told to whoever looks for what a command has made there. */
+interface LateCodeRow {
+  roots: readonly string[];
+  startMs: number;
+  isWhole: boolean;
+  isComplete: boolean;
+  stamps: string[];
+  places: string[];
+  sealed: string[];
+  approved: [path: string, digest: string][];
+  writing: string[];
 }
 
 interface Row {
@@ -53,7 +66,7 @@ export function createProcessRows(db: Database, daemonBootId: string) {
         sessionId: row.session_id,
         runId: row.run_id,
         toolCallId: row.tool_call_id,
-        ...(row.late_code !== null && { lateCode: JSON.parse(row.late_code) as NonNullable<ProcessRow['lateCode']> }),
+        ...(row.late_code !== null && { lateCode: JSON.parse(row.late_code) as LateCodeRow }),
       })),
   };
 }

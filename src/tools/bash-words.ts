@@ -1,3 +1,4 @@
+import { limits } from '../protocol/limits.js';
 import type { HeldCode } from './late-code.js';
 import type { Confinement } from './port.js';
 import type { Excess } from './process-watch.js';
@@ -9,14 +10,19 @@ export function describeExit({ code, signal, held }: Exit): string {
 }
 
 /** Names are shown without what a terminal would act on. */
-export function describeHeld({ renamed, stuck }: HeldCode): string[] {
-  const named = (paths: string[]): string => paths.map((path) => JSON.stringify(path)).join(', ');
+export function describeHeld({ renamed, stuck, isPartial }: HeldCode): string[] {
   return [
     ...(renamed.length === 0
       ? []
       : [`programs would run it later, so it was renamed to ${named(renamed)}; write it with write, and the person is asked`]),
     ...(stuck.length === 0 ? [] : [`programs would run ${named(stuck)} later, and it could not be renamed: look at it first`]),
+    ...(isPartial ? ['it made so many files that not all could be looked at: there may be some that programs would run later'] : []),
   ];
+}
+
+function named(paths: string[]): string {
+  const told = paths.slice(0, limits.lateCodeToldPathsMax).map((path) => JSON.stringify(path));
+  return paths.length > told.length ? `${told.join(', ')} and ${paths.length - told.length} more` : told.join(', ');
 }
 
 const bytesPerMb = 1024 * 1024;

@@ -1,4 +1,5 @@
 import { once } from '../protocol/once.js';
+import type { OnLateCode } from './file-changes.js';
 import type { Tool, ToolEntry, ToolFacts } from './port.js';
 import type { Processes } from './processes.js';
 import type { Todos } from './todo.js';
@@ -7,8 +8,7 @@ import { toolFacts } from './tool-facts.js';
 interface Deps {
   todos: Todos;
   processes(): Promise<Processes>;
-  /** Something is about to be written that programs would run. */
-  onLateCode(path: string): void;
+  onLateCode: OnLateCode;
 }
 
 /** Every tool there is, in the order in which models are told of them. Each is loaded when it is first needed. */

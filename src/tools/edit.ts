@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
-import { changeResult, staleApproval, unseen, type ChangeDeps } from './file-changes.js';
+import { changeResult, staleApproval, unseen, writeTarget, type ChangeDeps } from './file-changes.js';
 import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
-import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
+import { basisOf, findTarget, type Target } from './pinned-targets.js';
 import { toolText, type Place, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
 import { applyEdits, type TextEdit } from './text-edits.js';
@@ -105,8 +105,7 @@ export function createEditTool({ marks, onLateCode }: ChangeDeps): Tool<EditArgs
       if (context.basis !== undefined && context.basis !== basisOf(target)) return toolText(staleApproval(shown), true);
       if (context.signal.aborted) return toolText('Stopped.', true);
       if (before === after) return toolText(`${shown} is as it was: old_text and new_text are the same.`);
-      if (context.reach.runsLater(target.realPath)) onLateCode(target.realPath);
-      const written = await replaceTarget(target, bytes, context.reach.umask);
+      const written = await writeTarget(onLateCode, target, bytes, context.reach);
       if (typeof written === 'string') return toolText(`${shown} ${written}.`, true);
       marks.note(context.sessionId, target.realPath, written);
       const words = before === undefined ? `Created ${shown}.` : `Edited ${shown} in ${counted(replaced, 'place')}.`;

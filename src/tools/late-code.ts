@@ -1,57 +1,15 @@
-import type { Dirent, Stats } from 'node:fs';
-import { chmod, lstat, readdir, readFile, rename } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { randomInt } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { limits } from '../protocol/limits.js';
-
-/** Where nobody looks for them, and there are too many files. */
-const skipped = new Set(['node_modules']);
-const gitStores = new Set(['objects', 'refs', 'logs', 'lfs']);
-/** In a git directory, whatever it is called: git runs what they say. */
-const gitLate = new Set(['config', 'config.worktree', 'commondir', 'hooks', 'info']);
-/** Settings of git that name a program, another file or another host. A repository that was just made has none of them. */
-const gitDeeds =
-  /hookspath|fsmonitor|sshcommand|pager|editor|askpass|textconv|external|command|clean|smudge|process|driver|helper|gpg|include|alias|pack\b|insteadof|proxy|worktree|\[(?:filter|diff|merge)\b/i;
-
-/**
- * Paths below some directories that programs run, or agents follow, when they are written. Goes through so many entries and no more,
- * the nearest first.
- */
-export async function findLateCode(roots: readonly string[], runsLater: (path: string) => boolean): Promise<Set<string>> {
-  const found = new Set<string>();
-  let waiting = [...roots];
-  let looked = 0;
-  while (waiting.length > 0 && looked < limits.lateCodeEntriesMax) {
-    const next: string[] = [];
-    for (const folder of waiting) {
-      if (looked >= limits.lateCodeEntriesMax) break;
-      const entries = await entriesOf(folder);
-      looked += entries.length;
-      const isGit = isGitFolder(entries);
-      for (const entry of entries) {
-        const path = join(folder, entry.name);
-        const isLink = entry.name === '.git' && !entry.isDirectory();
-        if (isLink || (isGit && gitLate.has(entry.name)) || runsLater(path)) found.add(path);
-        else if (entry.isDirectory() && !skipped.has(entry.name) && !(isGit && gitStores.has(entry.name))) next.push(path);
-      }
-    }
-    waiting = next;
-  }
-  return found;
-}
-
-async function entriesOf(folder: string): Promise<Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return [];
-    throw error;
-  }
-}
-
-function isGitFolder(entries: readonly Dirent[]): boolean {
-  const names = new Set(entries.map(({ name }) => name));
-  return names.has('HEAD') && names.has('objects') && names.has('refs');
-}
+import { toBuffer, toText, type BytePath } from './byte-paths.js';
+import { entriesOf, isGone, isOfSystem, type Opener } from './closed-folders.js';
+import { isFault } from './file-paths.js';
+import { isHarmlessGitConfig } from './git-config.js';
+import { seesGitFolder } from './git-folders.js';
+import type { LateCode } from './late-code-look.js';
+import { readWhole } from './pinned-files.js';
 
 /** What became of code that nobody was asked about. */
 export interface HeldCode {
@@ -59,66 +17,92 @@ export interface HeldCode {
   renamed: string[];
   /** It is still where it was. */
   stuck: string[];
+  /** There is more than was looked at, and there was not before. */
+  isPartial: boolean;
 }
 
-export const nothingHeld: HeldCode = { renamed: [], stuck: [] };
+export const nothingHeld: HeldCode = { renamed: [], stuck: [], isPartial: false };
 
-/** Takes what is new out of the way of those programs: it is kept under another name beside it. */
-export async function holdLateCode(before: ReadonlySet<string>, after: ReadonlySet<string>): Promise<HeldCode> {
-  const held: HeldCode = { renamed: [], stuck: [] };
-  for (const path of after) {
-    if (before.has(path) || (await isHarmless(path))) continue;
-    const name = await freeName(path);
+/** Whether there is anything to say about it. */
+export function isHeld({ renamed, stuck, isPartial }: HeldCode): boolean {
+  return renamed.length + stuck.length > 0 || isPartial;
+}
+
+/** Takes late code out of the way of those programs: it is kept under another name beside it. */
+export async function holdLateCode(opener: Opener, late: Iterable<LateCode>): Promise<Pick<HeldCode, 'renamed' | 'stuck'>> {
+  const renamed: string[] = [];
+  const stuck: string[] = [];
+  for (const { path, isShut } of late) {
     try {
-      await renameAnyway(path, name);
-      held.renamed.push(name);
+      if (isShut) stuck.push(toText(path));
+      else if (!(await isHarmless(opener, path))) renamed.push(toText(await putAside(opener, path)));
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error)) throw error;
-      if (error.code !== 'ENOENT') held.stuck.push(path);
+      if (!isOfSystem(error)) throw error;
+      if (!isGone(error)) stuck.push(toText(path));
     }
   }
-  return held;
-}
-
-/** A directory may have been made read-only, so that what is in it stays. */
-async function renameAnyway(path: string, name: string): Promise<void> {
-  try {
-    await rename(path, name);
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM'))) throw error;
-    const folder = dirname(path);
-    const { mode } = await lstat(folder);
-    await chmod(folder, mode | 0o700);
-    await rename(path, name).finally(() => chmod(folder, mode));
-  }
+  return { renamed, stuck };
 }
 
 /** What `git init` and `git clone` write. */
-async function isHarmless(path: string): Promise<boolean> {
-  const stat = await lookAt(path);
-  if (!stat) return true;
+async function isHarmless(opener: Opener, path: BytePath): Promise<boolean> {
   const name = basename(path);
+  const stat = await opener.look(path);
   if (stat.isDirectory() && (name === 'hooks' || name === 'info')) {
-    const names = (await entriesOf(path)).map((entry) => entry.name);
-    return names.every((one) => (name === 'hooks' ? one.endsWith('.sample') : one === 'exclude'));
+    const inside = await entriesOf(opener, path, limits.lateCodeFolderEntriesMax);
+    await opener.closeBelow(path);
+    if (inside.length >= limits.lateCodeFolderEntriesMax) return false;
+    return inside.every((one) => (name === 'hooks' ? one.name.endsWith('.sample') : one.name === 'exclude'));
   }
-  if (name !== 'config' || !stat.isFile() || stat.size > limits.workspaceConfigBytesMax) return false;
-  return isGitFolder(await entriesOf(dirname(path))) && !gitDeeds.test(await readFile(path, 'utf8'));
+  if (name !== 'config' || !stat.isFile()) return false;
+  const beside = await entriesOf(opener, dirname(path), limits.lateCodeFolderEntriesMax);
+  if (!seesGitFolder(new Set(beside.map((one) => one.name)))) return false;
+  const bytes = await readPlain(path, limits.workspaceConfigBytesMax);
+  return bytes !== undefined && isHarmlessGitConfig(bytes.toString('utf8'));
 }
 
-async function freeName(path: string): Promise<string> {
-  for (let n = 1; ; n++) {
-    const name = join(dirname(path), `held-by-berth-${n}-${basename(path).replace(/^\.+/, '')}`);
-    if (!(await lookAt(name))) return name;
-  }
-}
-
-/** Undefined when there is nothing. */
-async function lookAt(path: string): Promise<Stats | undefined> {
+/** What is in a file; undefined when it is too much, or it is no file that can be read. */
+export async function readPlain(path: BytePath, bytesMax: number): Promise<Buffer | undefined> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
   try {
-    return await lstat(path);
+    await using file = await open(toBuffer(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    return (await file.stat()).isFile() ? await readWhole(file, bytesMax) : undefined;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined;
+    if (isOfSystem(error)) return undefined;
+    throw error;
+  }
+}
+
+/** A name that is too long with ours in front is left out. */
+async function putAside(opener: Opener, path: BytePath): Promise<BytePath> {
+  try {
+    return await renameTo(opener, path, `-${basename(path).replace(/^\.+/, '')}`);
+  } catch (error) {
+    if (!isFault(error, 'ENAMETOOLONG')) throw error;
+    return renameTo(opener, path, '');
+  }
+}
+
+async function renameTo(opener: Opener, path: BytePath, end: string): Promise<BytePath> {
+  for (let n = 1; ; n++) {
+    // Whoever has taken all of them does not keep us looking.
+    const number = n <= limits.lateCodeNameTriesMax ? n : randomInt(numbersMax);
+    const name = `${dirname(path)}/held-by-berth-${number}${end}`;
+    if (await isFree(opener, name)) {
+      await opener.rename(path, name);
+      return name;
+    }
+  }
+}
+
+const numbersMax = 2 ** 47;
+
+async function isFree(opener: Opener, path: BytePath): Promise<boolean> {
+  try {
+    await opener.look(path);
+    return false;
+  } catch (error) {
+    if (isGone(error)) return true;
     throw error;
   }
 }

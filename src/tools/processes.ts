@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { constants as osConstants } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
-import { nothingHeld, type HeldCode } from './late-code.js';
-import { createLateCodeWatches, holdLeftCode, type LateCodeRecord, type LateCodeWatch, type RunsLater } from './late-code-watch.js';
+import { isHeld, nothingHeld, type HeldCode } from './late-code.js';
+import type { LateCodeRecord } from './late-code-known.js';
+import type { RunsLater } from './late-code-look.js';
+import { createLateCodeWatches, holdLeftCode, type LateCodeWatch } from './late-code-watch.js';
 import type { Confinement } from './port.js';
 import { openOutputPipe, type TakeOutput } from './process-pipe.js';
 import { CannotStart, createSpawner, toCannotStart, toEnded, type SpawnDeps } from './process-spawn.js';
@@ -86,6 +88,8 @@ export interface LeftCode {
   sessionId: string;
   runId: string;
   held: HeldCode;
+  /** Why it could not be looked at. */
+  fault?: unknown;
 }
 
 /** Starts commands, and ends them with everything that they have started. */
@@ -116,7 +120,8 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
     const pipe = await openOutputPipe(asked.onOutput).catch((error: unknown) => {
       throw toCannotStart(error);
     });
-    const guarded = guard(confinement, late.record()?.before ?? []);
+    const guarded = guard(confinement, late.paths());
+    late.seal([...guarded.readOnly, ...(guarded.guarded ?? [])]);
     const child = spawnCommand({ command, cwd, confinement: guarded, marker, pipe, processesMax: most.processes * kernelRoom });
     const ended = toEnded(child);
     const { pid } = child;
@@ -138,17 +143,21 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
 
     async function finish(): Promise<Exit> {
       const { problem, ...exit } = await ended;
-      unwatch();
-      // Bubblewrap that was killed itself takes the namespace with it, but not at once, and not at all when it had only just begun.
-      if (!namespaced || exit.signal !== null) await endFamily(family, 0);
-      pipe.drain();
-      await pipe.ended;
-      const held = await late.end();
-      // Not before: what it left is put aside after a crash as well.
-      ledger.forget(family.pid, startTime);
-      running.delete(handle);
-      if (problem !== undefined) throw new CannotStart(problem);
-      return { ...toShellExit(exit.code ?? signalCode(exit.signal)), held, excess };
+      try {
+        unwatch();
+        // Bubblewrap that was killed itself takes the namespace with it, but not at once, and not at all when it had only just begun.
+        if (!namespaced || exit.signal !== null) await endFamily(family, 0);
+        pipe.drain();
+        await pipe.ended;
+        const held = await late.end();
+        if (problem !== undefined) throw new CannotStart(problem);
+        return { ...toShellExit(exit.code ?? signalCode(exit.signal)), held, excess };
+      } finally {
+        late.drop();
+        running.delete(handle);
+        // Not before: what it left is put aside after a crash as well.
+        ledger.forget(family.pid, startTime);
+      }
     }
 
     async function kill(graceMs: number): Promise<void> {
@@ -222,18 +231,22 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
     onRunEnd(runId: string, tell: () => Promise<void>): void {
       farewells.set(runId, (farewells.get(runId) ?? new Set()).add(tell));
     },
-    /** A file was written that a person has approved, and that programs would run. */
+    /** A file is about to be written that a person has approved, and that programs would run. */
     approve: lateCode.approve,
     /**
      * At boot: ends what earlier daemons have left, and puts aside what they could not any more. A stranger that has the pid by now is not
-     * touched.
+     * touched. What goes wrong with one of them is told, and keeps nobody from starting.
      */
     async reapLeft(runsLaterIn: (roots: readonly string[]) => RunsLater): Promise<LeftCode[]> {
       const found: LeftCode[] = [];
       for (const { bootId: startedOn, pid, startTime, marker, sessionId, runId, lateCode: record } of ledger.left()) {
-        if (startedOn === bootId) await endFamily({ pid, startTime, marker }, 0);
-        const held = record ? await holdLeftCode(record, runsLaterIn(record.roots)) : nothingHeld;
-        if (held.renamed.length + held.stuck.length > 0) found.push({ sessionId, runId, held });
+        try {
+          if (startedOn === bootId) await endFamily({ pid, startTime, marker }, 0);
+          const held = record ? await holdLeftCode(record, runsLaterIn(record.roots)) : nothingHeld;
+          if (isHeld(held)) found.push({ sessionId, runId, held });
+        } catch (fault) {
+          found.push({ sessionId, runId, held: nothingHeld, fault });
+        }
         ledger.forget(pid, startTime);
       }
       return found;

@@ -41,7 +41,7 @@ function createDesk({ rules = [], config, timeoutMs, attended, runsAtOnceMax = 8
   mkdirSync(cwd, { recursive: true });
   writeFileSync(join(cwd, 'a.txt'), 'one\n');
   const marks = createReadMarks();
-  const deps = { marks, onLateCode: () => undefined };
+  const deps = { marks, onLateCode: async () => () => undefined };
   const tools = [createReadTool({ marks }), createWriteTool(deps), createEditTool(deps)] as Tool[];
   const policy = createPolicy({
     home: dir.file('home'),
