@@ -52,7 +52,7 @@ export function createOpener() {
       const stat = await lstat(toBuffer(at), { bigint: true });
       const mode = Number(stat.mode) & allRights;
       const needed = at === path ? rights : toEnter;
-      if (!stat.isDirectory() || stat.uid !== BigInt(process.getuid?.() ?? -1) || (mode & needed) === needed) continue;
+      if (!stat.isDirectory() || stat.uid !== BigInt(process.geteuid?.() ?? -1) || (mode & needed) === needed) continue;
       await change(at, mode | needed);
       opened.push({ path: at, ino: stat.ino, mode });
     }

@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runsLater as whyLater } from '../../src/policy/guarded-paths.js';
 import { limits } from '../../src/protocol/limits.js';
 import { describeHeld } from '../../src/tools/bash-words.js';
@@ -248,7 +248,16 @@ describe('what a person approved while a command runs', () => {
   });
 });
 
-describe.skipIf(process.getuid?.() === 0)('what a command has closed to its own user, who is not root', () => {
+describe('what a command has closed to its own user, who is not root', () => {
+  const nobody = 65_534;
+  const isRoot = process.getuid?.() === 0;
+  beforeEach(() => {
+    if (isRoot) process.seteuid?.(nobody);
+  });
+  afterEach(() => {
+    if (isRoot) process.seteuid?.(0);
+  });
+
   test.each([0o311, 0o444, 0o555, 0o000])('is opened for the look, and closed again: %o', async (mode) => {
     using place = makePlace();
     const held = await place.during(() => {
