@@ -16,7 +16,11 @@ export const attach: Subcommand = {
     '--since <seq>': 'begin with what came after this place in the log; 0 is everything that is still there',
     '--json': 'print one event a line as JSON, and first what is running and asked',
   },
-  notes: 'Lines typed or piped in are sent; /help lists what else they can be. Piped in, it stays until what was sent has run.',
+  notes: [
+    'Lines typed or piped in are sent; /help lists what else they can be. Piped in, it stays until what was sent has run.',
+    'A line answers the question that was open when its first character was typed. If that one was answered meanwhile, or one came',
+    'where there was none, the line is not sent and you are told; the up arrow brings it back.',
+  ].join('\n'),
   async run({ session, since, json }: Args, cli) {
     const from = since === undefined ? undefined : readCount('--since', since, 0);
     const berth = await cli.connect({ uiCapabilities: ['select', 'confirm', 'input', 'editor'] });

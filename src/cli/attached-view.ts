@@ -29,7 +29,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   const attached = await berth.attach(sessionId);
   const interactive = stdin.isTTY && stdout.isTTY && !json;
   const terminal = interactive
-    ? (await import('./terminal.js')).openTerminal({ input: stdin, output: stdout, onLine, onLeave: leave })
+    ? (await import('./terminal.js')).openTerminal({ input: stdin, output: stdout, subject: openQuestion, onLine, onLeave: leave })
     : undefined;
   const page = createPage((text) => (terminal ? terminal.write(text) : writeOut(text)));
   const view = createLineView(page, createStyle(isColoured()), (by) => by.includes(berth.hello().client_id));
@@ -44,14 +44,19 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     sessionId,
     view: attached.view,
     note,
+    again: interactive ? 'the up arrow brings it back' : 'send it again',
     showQuestion: (request) => (json ? print(request) : view.question(request)),
     onRun: (runId) => started.add(runId),
     leave,
   });
 
-  function onLine(line: string): void {
+  function openQuestion(): string | undefined {
+    return input.question()?.request_id;
+  }
+
+  function onLine(line: string, question: string | undefined): void {
     if (away) note('[daemon] is away; this waits for it to come back');
-    input.take(line);
+    input.take(line, question);
   }
 
   function leave(): void {
@@ -71,7 +76,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   async function readLines(): Promise<void> {
     const { createInterface } = await import('node:readline');
     const lines = createInterface({ input: stdin });
-    lines.on('line', onLine);
+    lines.on('line', (line) => onLine(line, openQuestion()));
     lines.on('close', () => {
       void input.done().then(() => {
         inputOver = true;

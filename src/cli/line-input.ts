@@ -1,5 +1,6 @@
 import type { Berth } from '../client/connect.js';
 import type { SessionView } from '../client/session-view.js';
+import type { CommandInput } from '../protocol/commands.js';
 import type { UiRequest } from '../protocol/events.js';
 import { Refused } from './exit.js';
 import { modeNames, modes, readMode } from './modes.js';
@@ -12,6 +13,8 @@ interface Deps {
   view(): SessionView;
   /** A line about what was typed. */
   note(text: string): void;
+  /** How a line that was not sent can be had again. */
+  again: string;
   /** Shows all of a question. */
   showQuestion(request: UiRequest): void;
   /** An input was taken by this run. */
@@ -20,14 +23,20 @@ interface Deps {
 }
 
 export interface LineInput {
-  /** Does what a typed line says. Lines are done one after the other. */
-  take(line: string): void;
+  /**
+   * Does what a typed line says, unless it would answer another question than `meant`, the one that was open when it was begun.
+   * Lines are done one after the other.
+   */
+  take(line: string, meant: string | undefined): void;
+  /** The question that a line would answer: the oldest that is open and was not answered here. */
+  question(): UiRequest | undefined;
   /** Resolves when all lines that were taken are done. */
   done(): Promise<void>;
 }
 
 const help = [
-  'A line is sent: as a prompt, or while a run is in progress as a steer. An open question is answered instead.',
+  'A line is sent: as a prompt, or while a run is in progress as a steer. An open question is answered instead: the one that was',
+  'open when you began to type. If that has changed when you press enter, nothing is sent, and the up arrow brings the line back.',
   '  /follow TEXT   for when the run would otherwise end',
   '  /steer TEXT    for the next turn of the run, also while a question is open',
   '  /abort         stop the run',
@@ -42,19 +51,21 @@ const help = [
 ];
 
 /** What the lines of an attached view do. */
-export function createLineInput({ berth, sessionId: session_id, view, note, showQuestion, onRun, leave }: Deps): LineInput {
+export function createLineInput({ berth, sessionId: session_id, view, note, again, showQuestion, onRun, leave }: Deps): LineInput {
   let last: Promise<void> = Promise.resolve();
+  /** Answers that were accepted and are not in the view yet. */
+  let answered: string[] = [];
 
-  const slashes: Record<string, (text: string) => Promise<void> | void> = {
+  const slashes: Record<string, (text: string, meant: string | undefined) => Promise<void> | void> = {
     follow: (text) => submit('follow_up', text),
     steer: (text) => submit('steer', text),
     async abort() {
       orRefused(await berth.call('abort', { session_id }));
     },
     show: () => showQuestion(openQuestion()),
-    async skip() {
-      const request = openQuestion();
-      orRefused(await berth.call('ui_response', { request_id: request.request_id, cancelled: true }));
+    async skip(_text, meant) {
+      const { request_id } = openQuestion();
+      if (!isLate('/skip', meant)) await respond({ request_id, cancelled: true });
     },
     async queue() {
       const { inputs, paused } = orRefused(await berth.call('get_queue', { session_id }));
@@ -80,8 +91,19 @@ export function createLineInput({ berth, sessionId: session_id, view, note, show
     help: () => help.forEach(note),
   };
 
+  function question(): UiRequest | undefined {
+    const { requests } = view().state;
+    answered = answered.filter((id) => requests.some(({ request_id }) => request_id === id));
+    return requests.find(({ request_id }) => !answered.includes(request_id));
+  }
+
+  async function respond(answer: CommandInput<'ui_response'>): Promise<void> {
+    orRefused(await berth.call('ui_response', answer));
+    answered.push(answer.request_id);
+  }
+
   function openQuestion(): UiRequest {
-    const request = view().state.requests[0];
+    const request = question();
     if (!request) throw new Refused('no question is open');
     return request;
   }
@@ -95,14 +117,22 @@ export function createLineInput({ berth, sessionId: session_id, view, note, show
     onRun(orRefused(await berth.call(kind, { session_id, text, if_idle: 'prompt' })).run_id);
   }
 
+  /** Is a line for something else than what is asked now? Then it says so. */
+  function isLate(line: string, meant: string | undefined): boolean {
+    if (question()?.request_id === meant) return false;
+    const why = meant === undefined ? 'a question came while it was typed' : 'the question was answered meanwhile';
+    note(`[not sent] ${why}; ${again}: ${line}`);
+    return true;
+  }
+
   async function say(text: string, meant: string | undefined): Promise<void> {
-    const { run, requests } = view().state;
-    const request = requests[0];
-    if (request && request.request_id !== meant) throw new Refused('another question is open now; look at it and type again');
+    if (isLate(text, meant)) return;
+    const { run } = view().state;
+    const request = question();
     if (request) {
       const read = readAnswer(request, text);
       if (!read.ok) throw new Refused(`type ${hintOf(request)}; /skip gives no answer, /steer TEXT goes on without`);
-      orRefused(await berth.call('ui_response', { request_id: request.request_id, result: read.result }));
+      await respond({ request_id: request.request_id, result: read.result });
     } else if (text.trim() !== '') {
       // Either way it is sent once, even if a run begins or ends just now.
       if (run) await submit('steer', text);
@@ -110,20 +140,19 @@ export function createLineInput({ berth, sessionId: session_id, view, note, show
     }
   }
 
-  /** `meant` is the question that was open when the line was typed. */
   async function obey(line: string, meant: string | undefined): Promise<void> {
     const [, name, text = ''] = /^\/(\w*)(?:\s+([^]*))?$/.exec(line) ?? [];
     if (name === undefined || line.startsWith('//')) return say(line.replace(/^\/\//, '/'), meant);
     const act = Object.hasOwn(slashes, name) ? slashes[name] : undefined;
     if (!act) throw new Refused(`there is no /${name}; /help lists what there is, and //${name} sends it as a text`);
-    await act(text);
+    await act(text, meant);
   }
 
   return {
-    take(line) {
-      const meant = view().state.requests[0]?.request_id;
+    take(line, meant) {
       last = last.then(() => obey(line, meant)).catch(complain);
     },
+    question,
     done: () => last,
   };
 }

@@ -1,5 +1,6 @@
-import { clearScreenDown, createInterface, cursorTo, moveCursor, type Key } from 'node:readline';
+import { clearScreenDown, createInterface, cursorTo, emitKeypressEvents, moveCursor } from 'node:readline';
 import { columnsOf } from './columns.js';
+import { feedKeys } from './typed-keys.js';
 
 /** A terminal on which text arrives while a person types: the two never mix. */
 export interface Terminal {
@@ -12,7 +13,10 @@ export interface Terminal {
 interface Deps {
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
-  onLine(line: string): void;
+  /** What a line that is begun now is about. */
+  subject(): string | undefined;
+  /** A line, and what it was about when its first character was typed. */
+  onLine(line: string, about: string | undefined): void;
   onLeave(): void;
 }
 
@@ -23,7 +27,9 @@ const heldCharactersMax = 2_000;
 const pasteOn = '\u001b[?2004h';
 const pasteOff = '\u001b[?2004l';
 
-export function openTerminal({ input, output, onLine, onLeave }: Deps): Terminal {
+export function openTerminal({ input, output, subject, onLine, onLeave }: Deps): Terminal {
+  // A reader that does this itself puts characters that come at once at the end of its line, wherever the cursor is.
+  emitKeypressEvents(input);
   const reader = createInterface({ input, output, terminal: true, prompt, historySize: historyMax, removeHistoryDuplicates: true });
   let visible = false;
   let expecting = true;
@@ -35,6 +41,7 @@ export function openTerminal({ input, output, onLine, onLeave }: Deps): Terminal
   /** Lines of a paste that wait for the person to press enter, and how many rows above the prompt show them. */
   let pasted: string[] = [];
   let pastedRows = 0;
+  let about: string | undefined;
   let closed = false;
 
   function put(text: string): void {
@@ -106,12 +113,28 @@ export function openTerminal({ input, output, onLine, onLeave }: Deps): Terminal
     visible = false;
     atStart = true;
     release();
-    onLine(text);
+    onLine(text, about);
     if (!expecting) show();
   }
 
+  /** What is right of the cursor comes after the last line of a paste. */
+  function paste(text: string): void {
+    const lines = text.split(/\r\n|\r|\n/);
+    const last = lines.pop() ?? '';
+    if (lines.length > 0) {
+      const rest = reader.line.slice(reader.cursor);
+      reader.write(null, { ctrl: true, name: 'k' });
+      pasting = true;
+      for (const line of lines) reader.write(`${line}\n`);
+      pasting = false;
+      reader.write(rest);
+      reader.write(null, { name: 'home' });
+    }
+    reader.write(last);
+  }
+
   function isTyping(): boolean {
-    return reader.line !== '' || pasted.length > 0;
+    return reader.line !== '' || pasted.length > 0 || keys.isWaiting();
   }
 
   reader.on('line', submit);
@@ -124,13 +147,17 @@ export function openTerminal({ input, output, onLine, onLeave }: Deps): Terminal
   reader.on('close', () => {
     if (!closed) onLeave();
   });
-  input.prependListener('keypress', (_text: unknown, key: Key) => {
-    if (key.name === 'paste-start') pasting = true;
-    if (key.name === 'paste-end') pasting = false;
-    if (!key.ctrl) show();
-  });
-  input.on('keypress', () => {
-    if (expecting && !isTyping()) hide();
+  const keys = feedKeys({
+    input,
+    reader,
+    onKey({ ctrl }) {
+      if (!isTyping()) about = subject();
+      if (!ctrl) show();
+    },
+    onPaste: paste,
+    onTyped() {
+      if (expecting && !isTyping()) hide();
+    },
   });
   output.write(pasteOn);
 

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { missing } from '../needs.js';
 import { program, startDaemon } from '../support/daemon.js';
-import { makeHome, poll, runJson, runJsonLine, runOk, type Place } from './run-cli.js';
+import { makeHome, openQuestion, poll, runJson, runJsonLine, runOk, type Place } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -13,6 +13,8 @@ interface Screen extends AsyncDisposable {
   /** Types as a person does. */
   type(...keys: string[]): Promise<void>;
   paste(text: string): Promise<void>;
+  /** Types all of it at once. */
+  pour(text: string): Promise<void>;
   /** What is on it, lines joined that were only wrapped. */
   text(): Promise<string>;
   until(fits: (text: string) => boolean): Promise<string>;
@@ -39,8 +41,14 @@ async function openScreen(place: Place, args: string[], env: Record<string, stri
       await tmux('send-keys', '-t', pane, ...keys);
     },
     async paste(text) {
-      await tmux('set-buffer', text);
+      const file = join(place.root, 'pasted');
+      writeFileSync(file, text);
+      await tmux('load-buffer', file);
       await tmux('paste-buffer', '-p', '-t', pane);
+    },
+    async pour(text) {
+      await tmux('set-buffer', text);
+      await tmux('paste-buffer', '-r', '-t', pane);
     },
     text: () => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', pane),
     until: (fits) => poll(screen.text, fits),
@@ -143,6 +151,103 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     );
     await screen.type('1', 'Enter');
     await screen.until((text) => /answered: allow_once\n[^]*echo said: danger\n\[run\] completed\n/.test(text));
+  });
+
+  test('what was begun under one question is no answer to another, and no message', async () => {
+    await using daemon = await startDaemon({ config: { sandbox: { enabled: false } } });
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.until((text) => /\n> *\n/.test(text));
+    await runOk(daemon, ['send', session, 'run touch R1']);
+    await screen.until((text) => /\$ touch R1\n[^]*\n> *\n/.test(text));
+    const first = await openQuestion(daemon);
+    await screen.type('1');
+    await screen.until((text) => /\n> 1 *\n/.test(text));
+    await runOk(daemon, ['send', session, '--follow-up', 'run touch R2']);
+    await runOk(daemon, ['answer', first, 'deny', '--reason', 'nope']);
+    await screen.until((text) => /\$ touch R2\n[^]*\n> 1 *\n/.test(text));
+    await screen.type('Enter');
+    await screen.until((text) => /\n\[not sent\] the question was answered meanwhile; the up arrow brings it back: 1\n> *\n/.test(text));
+    expect(await openQuestion(daemon)).not.toBe(first);
+    // Taken back by hand, it is for the question that is open now.
+    await screen.type('Up');
+    await screen.until((text) => /\n> 1 *\n\s*$/.test(text));
+    await screen.type('BSpace', '4');
+    await screen.until((text) => /\n> 4 *\n\s*$/.test(text));
+    await screen.type('Enter');
+    await screen.until((text) => text.includes('[run] stopped'));
+    expect(readdirSync(daemon.workdir)).toEqual([]);
+  });
+
+  test('a line that was begun before a question came is not its answer, and one after it was answered is not sent', async () => {
+    await using daemon = await startDaemon({ config: { sandbox: { enabled: false } } });
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.until((text) => /\n> *\n/.test(text));
+    await screen.type('yes');
+    await screen.until((text) => /\n> yes *\n/.test(text));
+    await runOk(daemon, ['send', session, 'run touch R1']);
+    await screen.until((text) => /\$ touch R1\n[^]*\n> yes *\n/.test(text));
+    await screen.type('Enter');
+    await screen.until((text) => /\n\[not sent\] a question came while it was typed; the up arrow brings it back: yes\n> *\n/.test(text));
+    const asked = await openQuestion(daemon);
+    await screen.type('/skip');
+    await screen.until((text) => /\n> \/skip *\n\s*$/.test(text));
+    await runOk(daemon, ['answer', asked, 'deny', '--reason', 'nope']);
+    await screen.until((text) => text.includes('[run] completed'));
+    await screen.type('C-u', 'deny it');
+    await screen.until((text) => /\n> deny it *\n\s*$/.test(text));
+    await screen.type('Enter');
+    // Cleared and typed anew, it is a message.
+    await screen.until((text) => /\n> deny it\n[^]*\[run\] completed\n> *\n\s*$/.test(text));
+    await runOk(daemon, ['send', session, 'run touch R2']);
+    await screen.until((text) => /\$ touch R2\n[^]*\n> *\n/.test(text));
+    await screen.type('al');
+    await screen.until((text) => /\n> al *\n\s*$/.test(text));
+    await runOk(daemon, ['answer', await openQuestion(daemon), 'deny', '--reason', 'nope']);
+    await screen.until((text) => text.split('[run] completed').length === 4);
+    await screen.type('ways', 'Enter');
+    await screen.until((text) => text.includes('[not sent] the question was answered meanwhile; the up arrow brings it back: always\n'));
+    expect((await runJson(daemon, ['log', session])).map((message) => message.text)).not.toContain('always');
+    expect(readdirSync(daemon.workdir)).toEqual([]);
+  });
+
+  test('what is typed or pasted at once goes where the cursor is', async () => {
+    await using daemon = await startDaemon();
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.until((text) => /\n> *\n/.test(text));
+    await screen.type('say hello world');
+    await screen.type('Left', 'Left', 'Left', 'Left');
+    await screen.paste('PASTED');
+    await screen.until((text) => /\n> say hello wPASTEDorld *\n\s*$/.test(text));
+    await screen.pour('XYZ');
+    await screen.until((text) => /\n> say hello wPASTEDXYZorld *\n\s*$/.test(text));
+    await screen.type('Enter');
+    await screen.until((text) => text.includes('\n> say hello wPASTEDXYZorld\nhello wPASTEDXYZorld\n[run] completed\n'));
+    await screen.type('say ad', 'Left');
+    await screen.paste('b\nc');
+    await screen.until((text) => /\n> say ab\n> cd *\n\s*$/.test(text));
+    await screen.type('Enter');
+    await screen.until((text) => text.includes('\n> say ab\n> cd\nab\ncd\n[run] completed\n'));
+    expect((await runJson(daemon, ['log', session])).map((message) => message.text)).toEqual([
+      ...['say hello wPASTEDXYZorld', 'hello wPASTEDXYZorld'],
+      ...['say ab\ncd', 'ab\ncd'],
+    ]);
+  });
+
+  test('a long line that is pasted is taken whole, and nothing in it is a key', async () => {
+    await using daemon = await startDaemon();
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.until((text) => /\n> *\n/.test(text));
+    const long = Array.from({ length: 4_000 }, (_, n) => `w${n}`).join(' ');
+    await screen.paste(`say ${long}\u0004\u001b[2J end`);
+    await screen.until((text) => /end *\n\s*$/.test(text));
+    await screen.type('Enter');
+    await screen.until((text) => text.includes('[run] completed'));
+    const [sent] = await runJson(daemon, ['log', session]);
+    expect(sent?.text).toBe(`say ${long}[2J end`);
   });
 
   test('a change is seen in colours before it is made, cut where it is long, and whole with /show', async () => {
