@@ -1,3 +1,4 @@
+import { limits } from '../protocol/limits.js';
 import { exit } from './exit.js';
 import { createPrintableStream } from './printable.js';
 import { orRefused } from './refusals.js';
@@ -9,12 +10,15 @@ interface Args {
   raw?: true;
 }
 
+const mebibyte = 1024 * 1024;
+
 export const artifact: Subcommand = {
   usage: 'artifact <id>',
-  summary: 'Print all of an output that was too long to show.',
+  summary: 'Print an output that was too long to show.',
   options: { '--raw': 'as it is, also to a terminal' },
   notes: [
-    'ID is what a result names. On a terminal, what it might act on is made visible; anywhere else the text is as it was said.',
+    `ID is what a result names. Of an output of more than ${limits.outputFileBytesMax / mebibyte} MiB the beginning is kept, and standard error says so at the end.`,
+    'On a terminal, what it might act on is made visible; anywhere else the text is as it was said.',
     '  berth artifact art_0123 | less',
   ].join('\n'),
   async run({ id: artifact_id, raw }: Args, cli) {
@@ -24,10 +28,13 @@ export const artifact: Subcommand = {
       const piece = orRefused(await berth.call('get_artifact', { artifact_id, offset }));
       writeOut(clean ? clean.push(piece.data) : piece.data);
       // A file that became shorter has no more, whatever was said.
-      if (!piece.has_more || piece.next_offset <= offset) break;
+      if (!piece.has_more || piece.next_offset <= offset) {
+        writeOut(clean?.end() ?? '');
+        const { total_bytes: kept, dropped_bytes: dropped } = piece;
+        if (dropped > 0) cli.complain(`berth: this is not all: only the first ${kept} of ${kept + dropped} bytes were kept`);
+        return exit.ok;
+      }
       offset = piece.next_offset;
     }
-    writeOut(clean?.end() ?? '');
-    return exit.ok;
   },
 };

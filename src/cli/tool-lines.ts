@@ -23,11 +23,16 @@ export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_
   else if (rest !== undefined && rest !== '' && tool_name !== 'todo' && (!is_error || exit_code !== undefined)) {
     showOutput(page, style, id, rest, resultLinesMax);
   }
-  const size = counts?.bytes === undefined ? 'all of it' : `all ${counts.bytes} bytes`;
-  if (artifact_id !== undefined) page.line(style.dim(`  [${size}: berth artifact ${printableLine(artifact_id)}]`));
+  if (artifact_id !== undefined) page.line(style.dim(`  [${describeKept(counts)}: berth artifact ${printableLine(artifact_id)}]`));
   const took = duration_ms === null ? '' : ` in ${toDuration(duration_ms)}`;
   if (!is_error) return page.line(style.dim(`[tool] ${name} done${took}`));
   page.line(style.dim(`[tool] ${name} failed${took}: ${describeEnd(ended) ?? quoted}`));
+}
+
+/** How much of an output is kept. */
+function describeKept({ bytes, dropped_bytes: dropped = 0 }: Partial<Record<string, number>> = {}): string {
+  if (bytes === undefined) return dropped > 0 ? 'its beginning' : 'all of it';
+  return dropped > 0 ? `the first ${bytes - dropped} of ${bytes} bytes` : `all ${bytes} bytes`;
 }
 
 /** How a command ended. */

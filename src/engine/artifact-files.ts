@@ -19,10 +19,11 @@ export function createArtifactFiles({ store, commit, dir, now, newId }: Deps) {
   function read(id: string, offset: number, limit: number): ArtifactPiece | undefined {
     const found = store.artifacts.find(id);
     if (!found) return undefined;
-    const { mimeType, bytes, file, entryId } = found;
-    if (entryId !== null) return { mimeType, totalBytes: bytes, data: store.artifacts.readEntry(entryId, offset, limit) };
+    const { mimeType, bytes, droppedBytes, file, entryId } = found;
+    const whole = { mimeType, totalBytes: bytes, droppedBytes };
+    if (entryId !== null) return { ...whole, data: store.artifacts.readEntry(entryId, offset, limit) };
     const data = file === null ? undefined : readPiece(join(dir, file), offset, limit);
-    return data && { mimeType, totalBytes: bytes, data };
+    return data && { ...whole, data };
   }
 
   return {
@@ -33,8 +34,8 @@ export function createArtifactFiles({ store, commit, dir, now, newId }: Deps) {
         const id = newId('art');
         return { id, path: join(dir, id) };
       },
-      keep({ id, mimeType, bytes }) {
-        commit.maintain(() => store.artifacts.addFile({ id, sessionId, file: id, mimeType, bytes }, now()));
+      keep({ id, mimeType, bytes, droppedBytes = 0 }) {
+        commit.maintain(() => store.artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now()));
       },
       read: (id, offset, limit) => (store.artifacts.find(id)?.sessionId === sessionId ? read(id, offset, limit) : undefined),
     }),

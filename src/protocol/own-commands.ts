@@ -234,6 +234,8 @@ export const ownCommands = {
           data: z.string(),
           next_offset: z.number(),
           total_bytes: z.number(),
+          /** What came after them and was not kept. */
+          dropped_bytes: z.number(),
           has_more: z.boolean(),
         }),
     },

@@ -105,8 +105,9 @@ export function createKeptOutput({ artifacts, wholeFile = false }: KeptOutputOpt
     async end(): Promise<void> {
       if (file === undefined) return;
       await closeFile(file.fd);
-      if (mentioned && problem === undefined) artifacts.keep({ id: file.id, mimeType: 'text/plain', bytes: file.bytes });
-      else rmSync(file.path, { force: true });
+      if (mentioned && problem === undefined) {
+        artifacts.keep({ id: file.id, mimeType: 'text/plain', bytes: file.bytes, droppedBytes: counts.dropped_bytes });
+      } else rmSync(file.path, { force: true });
       if (!mentioned) file = undefined;
     },
   };

@@ -61,7 +61,8 @@ export interface Reach {
 export interface Artifacts {
   /** Where a new artifact is to be written. The file appears under its id once `keep` was called. */
   begin(): { id: string; path: string };
-  keep(artifact: { id: string; mimeType: string; bytes: number }): void;
+  /** `droppedBytes` is what came after it and was not kept. */
+  keep(artifact: { id: string; mimeType: string; bytes: number; droppedBytes?: number }): void;
   /** Bytes of an artifact of the same session; undefined when there is none with this id. */
   read(id: string, offset: number, limit: number): { data: Buffer; totalBytes: number } | undefined;
 }

@@ -103,7 +103,26 @@ test('output that is too long is kept, and berth artifact prints all of it', asy
   const all = await runOk(daemon, ['artifact', id]);
   expect(all).toBe(Array.from({ length: 20_000 }, (_, n) => `${n + 1}\n`).join(''));
   expect(all).toHaveLength(Number(bytes));
+  expect(await runCommand(daemon, ['artifact', id])).toMatchObject({ code: 0, stderr: '' });
   expect(await runCommand(daemon, ['artifact', 'art_none'])).toMatchObject({ code: 1, stdout: '' });
+});
+
+test('of output that is longer than what is kept, the view and berth artifact say how much there is', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'deluge');
+  const [kept, all] = [64 * 1024 * 1024, 70_000_000];
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type(`run yes | head -c ${all}\n`);
+  await watch.until((text) => text.includes('with which the run goes on'));
+  watch.type('1\n');
+  const seen = await watch.until((text) => /berth artifact art_\w+\]\n/.test(text));
+  const [, id = ''] = new RegExp(`\\[the first ${kept} of ${all} bytes: berth artifact (art_\\w+)\\]`).exec(seen) ?? [];
+  const { code, stdout, stderr } = await runCommand(daemon, ['artifact', id]);
+  expect({ code, length: stdout.length, stderr }).toEqual({
+    code: 0,
+    length: kept,
+    stderr: `berth: this is not all: only the first ${kept} of ${all} bytes were kept\n`,
+  });
 });
 
 test('the list of what is to be done is shown when it changes, and to whoever comes later', async () => {

@@ -55,5 +55,8 @@ test('a change is shown instead of the words about it, and a kept output says ho
   const changed = open().end('Edited a.txt.\n\n-a\n+b', { tool_name: 'edit', diff: '-a\n+b\u001b[2J\n' });
   expect(changed).toBe('  -a\n  +b␛[2J\n[tool] edit done in 5 ms\n');
   expect(open().end('x', { artifact_id: 'art_1', counts: { bytes: 70_000 } })).toContain('  [all 70000 bytes: berth artifact art_1]\n');
+  expect(open().end('x', { artifact_id: 'art_1', counts: { bytes: 70_000, dropped_bytes: 20_000 } })).toContain(
+    '  [the first 50000 of 70000 bytes: berth artifact art_1]\n',
+  );
   expect(open().end('Stopped.', { is_error: true, exit_code: 137, signal: 'SIGKILL' })).toContain('failed in 5 ms: ended by SIGKILL\n');
 });

@@ -110,6 +110,7 @@ export function createReadingHandlers(
         data: piece.data.toString('utf8', 0, end),
         next_offset: next,
         total_bytes: piece.totalBytes,
+        dropped_bytes: piece.droppedBytes,
         has_more: next < piece.totalBytes,
       });
     },
