@@ -56,3 +56,14 @@ export function unfinished(text: string): number {
 }
 
 const unfinishedMax = 1_024;
+
+const oddMin = 16;
+const oddShare = 10;
+
+/** More than a few bytes in a hundred are no text at all. What comes after such bytes needs no number of them to be the same. */
+export function isBinary(bytes: Buffer, followsBinary = false): boolean {
+  const text = bytes.toString('utf8');
+  // eslint-disable-next-line no-control-regex
+  const odd = text.match(/[\ufffd\0-\x06\x0e-\x1a]/g)?.length ?? 0;
+  return odd > (followsBinary ? 0 : oddMin) && odd * oddShare > text.length;
+}

@@ -1,7 +1,7 @@
 import { close, openSync, rmSync, write as writeFile, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { limits } from '../protocol/limits.js';
-import { cleanText, cutLines } from './clean-text.js';
+import { cleanText, cutLines, isBinary } from './clean-text.js';
 import { brokenEnd, brokenStart, createLastBytes } from './last-bytes.js';
 import type { Artifacts } from './port.js';
 
@@ -156,14 +156,4 @@ function countLines(chunk: Buffer): number {
   return lines;
 }
 
-/** More than a few bytes in a hundred are no text at all. */
-function isBinary(bytes: Buffer): boolean {
-  const text = bytes.toString('utf8');
-  // eslint-disable-next-line no-control-regex
-  const odd = text.match(/[\ufffd\0-\x06\x0e-\x1a]/g)?.length ?? 0;
-  return odd > oddMin && odd * oddShare > text.length;
-}
-
 const lineEnd = 10;
-const oddMin = 16;
-const oddShare = 10;

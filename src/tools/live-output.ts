@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder';
 import { limits } from '../protocol/limits.js';
-import { cleanText, unfinished } from './clean-text.js';
+import { cleanText, isBinary, unfinished } from './clean-text.js';
 import { brokenStart, createLastBytes } from './last-bytes.js';
 
 /** Shows output as it comes to whoever watches: a bounded piece in a while, the newest first when there is too much. */
@@ -11,6 +11,18 @@ export function createLiveOutput(show: (text: string) => void) {
   let held = '';
   let shownMs = -Infinity;
   let timer: NodeJS.Timeout | undefined;
+  /** What came last is no text, and that was said. */
+  let saidBinary = false;
+  let atStart = true;
+
+  /** A note for all that is no text until some comes again. */
+  function passOver(): void {
+    decoder = new StringDecoder('utf8');
+    held = '';
+    if (!saidBinary) show(`${atStart ? '' : '\n'}[binary output is not shown]\n`);
+    saidBinary = true;
+    atStart = true;
+  }
 
   function flush(last: boolean): void {
     clearTimeout(timer);
@@ -18,6 +30,9 @@ export function createLiveOutput(show: (text: string) => void) {
     shownMs = performance.now();
     const piece = waiting.bytes();
     const skipped = bytes - piece.length;
+    waiting.clear();
+    bytes = 0;
+    if (isBinary(piece, saidBinary)) return passOver();
     let before = '';
     if (skipped > 0) {
       before = `${cleanText(held)}\n[… ${skipped} bytes not shown]\n`;
@@ -27,10 +42,11 @@ export function createLiveOutput(show: (text: string) => void) {
     const text = held + decoder.write(skipped > 0 ? piece.subarray(brokenStart(piece)) : piece) + (last ? decoder.end() : '');
     const open = last ? 0 : unfinished(text);
     held = text.slice(text.length - open);
-    waiting.clear();
-    bytes = 0;
     const shown = before + cleanText(text.slice(0, text.length - open).replaceAll(/\r(?!\n)/g, '\n'));
-    if (shown !== '') show(shown);
+    if (shown === '') return;
+    saidBinary = false;
+    atStart = shown.endsWith('\n');
+    show(shown);
   }
 
   return {

@@ -125,6 +125,20 @@ test('of output that is longer than what is kept, the view and berth artifact sa
   });
 });
 
+test('output that is no text is named instead of shown', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'noise');
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type('run head -c 3000 /dev/urandom\n');
+  await watch.until((text) => text.includes('with which the run goes on'));
+  watch.type('1\n');
+  const seen = await watch.until((text) => text.includes('[run] completed'));
+  expect(seen).toMatch(
+    /\[tool\] head[^\n]*\n {2}\[binary output[^\n]*\]\n {2}\[all 3000 bytes: berth artifact art_\w+\]\n\[tool\] bash done[^\n]*\n/,
+  );
+  expect(seen).not.toContain('\ufffd');
+});
+
 test('the list of what is to be done is shown when it changes, and to whoever comes later', async () => {
   await using daemon = await startDaemon(bare);
   const session = await newSession(daemon, 'list');

@@ -219,3 +219,27 @@ test('live output that comes too fast is bounded, ends with the newest, and says
   expect(heard[0]!.length).toBeLessThan(66_000);
   expect(heard[0]).toContain('\n999 ');
 });
+
+test('live output that is no text is said to be that, once, and text that comes after it is shown', async () => {
+  const heard: string[] = [];
+  let wake: () => void = () => undefined;
+  const live = createLiveOutput((text) => {
+    heard.push(text);
+    wake();
+  });
+  const push = async (bytes: Buffer): Promise<void> => {
+    const shown = new Promise<void>((resolve) => (wake = resolve));
+    live.push(bytes);
+    await shown;
+  };
+  const noise = Buffer.from(Array.from({ length: 3_000 }, (_, n) => (n * 167) % 256));
+  await push(Buffer.from('begin'));
+  await push(noise);
+  await push(Buffer.from('text\n'));
+  live.push(noise);
+  live.push(noise.subarray(0, 9));
+  live.end();
+  live.push(Buffer.from([0xff, 0xfe, 0]));
+  live.end();
+  expect(heard).toEqual(['begin', '\n[binary output is not shown]\n', 'text\n', '[binary output is not shown]\n']);
+});
