@@ -3,13 +3,14 @@ import type { CommandInput } from '../protocol/commands.js';
 import type { RuleRow } from '../protocol/permissions.js';
 import { shortId, shortenHome } from './brief.js';
 import { currentDirectory } from './directory.js';
-import { exit, WrongUsage } from './exit.js';
-import { describeRule } from './permission-words.js';
+import { exit, Refused, WrongUsage } from './exit.js';
+import { describeRule, sayRule } from './permission-words.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Cli, Subcommand } from './subcommand.js';
 
 interface Args {
+  words?: string;
   tool?: string;
   allow?: true;
   ask?: true;
@@ -29,14 +30,15 @@ interface Args {
 type Scope = Pick<CommandInput<'add_permission'>, 'scope' | 'session_id' | 'cwd'>;
 
 export const permissionsAdd: Subcommand = {
-  usage: 'permissions add [tool]',
+  usage: 'permissions add [words]',
   summary: 'Add a rule for this directory, for one session, or for all of them.',
   options: {
     '--allow': 'do it without asking (the default)',
     '--ask': 'ask a person, in every mode',
     '--deny': 'never do it',
-    '--command <words>': 'commands that begin with these words; bash only',
-    '--exact': 'with --command: these words and no more',
+    '--command <words>': 'commands that begin with these words; the same as WORDS alone',
+    '--exact': 'these words and no more',
+    '--tool <tool>': "a tool of berth's own instead of a command, or * for all of them",
     '--path <path>': 'a file, all that is below a directory, or a glob; relative to the directory of the session',
     '--pattern <glob>': 'a glob over the text of a simple command, or over a path',
     '--every-call': 'whatever the tool is called with; bash and * are allowed as a whole only with this',
@@ -47,12 +49,13 @@ export const permissionsAdd: Subcommand = {
     '--json': 'print the answer as JSON',
   },
   notes: [
-    'TOOL is a tool, * for all of them, or else a command: what is no tool is a command that bash is to run.',
-    '  berth permissions add "git status"                      the same as bash --command "git status"',
-    '  berth permissions add --command "npm test" --network    with the network',
-    '  berth permissions add write --path docs                 files below docs',
-    "  berth permissions add --deny read --path '*.pem'        wherever they are",
-    '  berth permissions add --ask --command "git push" --everywhere',
+    'WORDS are those that a command begins with. A rule about a tool names it with --tool, also where a command has the same name.',
+    '  berth permissions add "git status"                             commands that begin with git status',
+    '  berth permissions add ls                                       the command ls, not the tool',
+    '  berth permissions add "npm test" --network                     with the network',
+    '  berth permissions add --tool write --path docs                 files below docs',
+    "  berth permissions add --deny --tool read --path '*.pem'        wherever they are",
+    '  berth permissions add --ask "git push" --everywhere',
     'Each part of a command line is looked at by itself: git status; rm x is not allowed by a rule for git status.',
   ].join('\n'),
   async run(args: Args, cli) {
@@ -61,7 +64,7 @@ export const permissionsAdd: Subcommand = {
     if (everywhere && session !== undefined) throw new WrongUsage('--everywhere and --session exclude each other');
     const given = [args.command, args.path, args.pattern, args.everyCall].filter((one) => one !== undefined).length;
     if (given > 1) throw new WrongUsage('a rule has one of --command, --path, --pattern and --every-call');
-    if (args.tool === undefined && args.command === undefined)
+    if (args.words === undefined && args.tool === undefined && args.command === undefined)
       throw new WrongUsage('what is the rule about? see berth permissions add --help');
     if (action !== 'allow' && (args.network || args.unsandboxed)) throw new WrongUsage('--network and --unsandboxed go with --allow');
     const berth = await cli.connect();
@@ -71,7 +74,11 @@ export const permissionsAdd: Subcommand = {
     const done = orRefused(await berth.call('add_permission', { ...scope, rule }));
     const id = await findId(berth, scope, rule);
     if (json) cli.printJson({ ...done, permission_id: id });
-    else cli.print(`${describeRule(rule)}: ${describeScope(done)}${id === null ? '' : ` (berth permissions rm ${id} takes it back)`}`);
+    else cli.print(`${sayRule(rule)}, ${describeScope(done)}${id === null ? '' : ` (berth permissions rm ${id} takes it back)`}`);
+    const { words } = args;
+    if (words !== undefined && rule.command === words && (await listTools(berth)).includes(words)) {
+      cli.complain(`berth: this is about the command ${words}; the tool of that name is meant with --tool ${words}`);
+    }
     return exit.ok;
   },
 };
@@ -83,23 +90,37 @@ function readAction({ allow, ask, deny }: Args): RuleRow['action'] {
 }
 
 async function readSubject(args: Args, isGiven: boolean, berth: Berth): Promise<Pick<RuleRow, 'tool' | 'command' | 'path' | 'pattern'>> {
-  const { tool = 'bash', command, path, pattern } = args;
-  if (isGiven) {
-    return {
-      tool,
-      ...(command === undefined ? {} : { command }),
-      ...(path === undefined ? {} : { path }),
-      ...(pattern === undefined ? {} : { pattern }),
-    };
-  }
-  return (await isTool(berth, tool)) ? { tool } : { tool: 'bash', command: tool };
+  const { words, command, path, pattern } = args;
+  if (words !== undefined && !isGiven) return { tool: 'bash', command: readCommand(words, args.tool) };
+  if (words !== undefined && args.tool !== undefined) throw new WrongUsage(`the tool is named twice: ${words} and ${args.tool}`);
+  const tool = args.tool ?? words ?? 'bash';
+  await refuseUnknown(tool, berth);
+  return {
+    tool,
+    ...(command === undefined ? {} : { command }),
+    ...(path === undefined ? {} : { path }),
+    ...(pattern === undefined ? {} : { pattern }),
+  };
 }
 
-async function isTool(berth: Berth, name: string): Promise<boolean> {
-  if (name === '*') return true;
-  if (/\s/.test(name)) return false;
+/** Words are a command. Two of them could as well be meant for all there are, so those are not guessed at. */
+function readCommand(words: string, tool: string | undefined): string {
+  if (tool !== undefined && tool !== 'bash') throw new WrongUsage(`${tool} runs no commands; say --path, --pattern or --every-call`);
+  if (tool === undefined && (words === 'bash' || words === '*')) {
+    throw new WrongUsage(`say --tool '${words}' for every call, or --command '${words}' for the command`);
+  }
+  return words;
+}
+
+async function refuseUnknown(tool: string, berth: Berth): Promise<void> {
+  if (tool === '*' || tool === 'bash') return;
+  const names = await listTools(berth);
+  if (!names.includes(tool)) throw new Refused(`there is no tool ${JSON.stringify(tool)}; there are ${names.join(', ')}`);
+}
+
+async function listTools(berth: Berth): Promise<string[]> {
   const { tools } = orRefused(await berth.call('list_tools'));
-  return tools.some((tool) => tool.name === name);
+  return tools.map(({ name }) => name);
 }
 
 function readExtras({ exact, network, unsandboxed }: Args): Pick<RuleRow, 'exact' | 'network' | 'unsandboxed'> {

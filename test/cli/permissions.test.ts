@@ -22,11 +22,11 @@ test('rules are added, listed with where they come from, and removed', async () 
   const session = (await runOk(daemon, ['new', '--title', 'one'])).trim();
   expect(await runOk(daemon, ['permissions', 'ls'])).toMatch(/mode +ask, for new sessions: [^]*No rules yet/);
   expect(await runOk(daemon, ['permissions', 'add', 'git status'])).toMatch(
-    /^allow bash, command git status: in \S+\/work \(berth permissions rm 1 takes it back\)\n$/,
+    /^allowed without asking: commands that begin with "git status", in \S+\/work \(berth permissions rm 1 takes it back\)\n$/,
   );
-  await runOk(daemon, ['permissions', 'add', '--deny', 'read', '--path', '*.pem', '--everywhere']);
+  await runOk(daemon, ['permissions', 'add', '--deny', '--tool', 'read', '--path', '*.pem', '--everywhere']);
   await runOk(daemon, ['permissions', 'add', '--command', 'npm test', '--exact', '--network', '--session', session]);
-  expect(await runJsonLine(daemon, ['permissions', 'add', '--ask', 'bash'])).toMatchObject({ permission_id: '4' });
+  expect(await runJsonLine(daemon, ['permissions', 'add', '--ask', '--tool', 'bash'])).toMatchObject({ permission_id: '4' });
   const here = await runOk(daemon, ['permissions', 'ls']);
   expect(here).toMatch(/^1 +allow +bash +\S+\/work +command git status$/m);
   expect(here).toMatch(/^2 +deny +read +everywhere +path \*\.pem$/m);
@@ -51,6 +51,11 @@ test('a rule that makes no sense, or allows everything by a slip, is refused', a
   const wrong = [
     ['bash'],
     ['*'],
+    ['--deny', 'bash'],
+    ['--tool', 'bash'],
+    ['--tool', '*'],
+    ['--tool', 'write', 'docs'],
+    ['write', '--tool', 'write', '--path', 'docs'],
     [],
     ['--allow', '--deny', 'ls'],
     ['x', '--everywhere', '--session', '.'],
@@ -61,7 +66,31 @@ test('a rule that makes no sense, or allows everything by a slip, is refused', a
   expect(await runCommand(daemon, ['permissions', 'add', 'git status; rm x'])).toMatchObject({ code: 1 });
   expect(await runCommand(daemon, ['permissions', 'add', 'write', '--command', 'ls'])).toMatchObject({ code: 1 });
   expect(await runJsonLine(daemon, ['permissions', 'ls', '--all'])).toMatchObject({ permissions: [] });
-  expect(await runOk(daemon, ['permissions', 'add', 'bash', '--every-call'])).toContain('allow bash, every call: in ');
+  expect(await runCommand(daemon, ['permissions', 'add', '--tool', 'git status', '--every-call'])).toMatchObject({ code: 1 });
+  expect(await runOk(daemon, ['permissions', 'add', 'bash', '--every-call'])).toContain('allowed without asking: all commands, in ');
+});
+
+test('words are a command, whatever tools there are, and what was made of them is said', async () => {
+  await using daemon = await startBare();
+  for (const name of ['ls', 'grep', 'echo']) {
+    const added = await runCommand(daemon, ['permissions', 'add', name]);
+    expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining(`--tool ${name}`) });
+    expect(added.stdout).toContain(`allowed without asking: commands that begin with "${name}", in `);
+    expect(await runCommand(daemon, ['permissions', 'test', `${name} x`])).toMatchObject({ code: 0 });
+  }
+  expect(await runCommand(daemon, ['permissions', 'add', 'make', '--exact', '--network'])).toMatchObject({
+    stdout: expect.stringContaining('commands that are "make" and no more, with the network, in '),
+    stderr: '',
+  });
+  expect(await runOk(daemon, ['permissions', 'add', '--ask', '--tool', 'ls'])).toContain(
+    'always asked about: all calls of the tool ls, in ',
+  );
+  expect(await runOk(daemon, ['permissions', 'add', '--deny', '--tool', 'read', '--path', '*.pem'])).toContain(
+    'never done: calls of the tool read on *.pem, in ',
+  );
+  // Where an option says what it is about, a word can only be the tool.
+  expect(await runOk(daemon, ['permissions', 'add', 'write', '--path', 'docs'])).toContain('calls of the tool write on docs, in ');
+  expect(await runOk(daemon, ['permissions', 'ls'])).toMatch(/^1 +allow +bash +\S+ +command ls$/m);
 });
 
 test('a command is tried part by part, and the exit code says what would become of it', async () => {
