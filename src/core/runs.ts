@@ -254,13 +254,25 @@ export function sayAbort(draft: Draft, keepQueue: boolean, reason = 'aborting'):
   }
 }
 
-/** A plain no to a tool ends the run as aborted, in one commit. What waits is kept, paused: nobody asked to drop it. */
-export function stopForDenial(state: SessionState, reason: string, fresh: Fresh): Decision {
+/**
+ * A plain no to a call ends the run as aborted, in one commit. The model reads of it in its next run, and not of an abort. What waits
+ * is kept, paused: nobody asked to drop it.
+ */
+export function stopForDenial(state: SessionState, callId: string, why: string, fresh: Fresh): Decision {
+  if (!state.run) return reject('no_active_run');
   const draft = createDraft(state);
-  sayAbort(draft, state.inputs.length > 0, reason);
+  const denied = state.run.calls.find(({ id }) => id === callId);
+  sayAbort(draft, state.inputs.length > 0, `${denied?.name ?? 'a call'} was denied`);
+  for (const call of draft.state.run?.calls ?? []) {
+    const other = call.started ? { ...notRun('Stopped: the person denied another call.'), skipped: false } : notRun(otherDenied);
+    sayResolved(draft, (request) => request.tool_call_id === call.id, 'abort', 'aborted');
+    sayCallEnd(draft, call, call.id === callId ? notRun(why) : other, fresh);
+  }
   const settled = settleRun(draft.state, { outcome: 'aborted', error: null, spoken: [] }, fresh);
   return settled.ok ? accept([...draft.facts, ...settled.facts], undefined) : settled;
 }
+
+const otherDenied = 'Not run: the person denied another call.';
 
 export interface Settlement {
   outcome: 'aborted' | 'failed' | 'interrupted';

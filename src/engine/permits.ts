@@ -39,7 +39,7 @@ export type Permit =
   /** Told to the model; the turn goes on. */
   | { kind: 'refused'; why: string; audit: AuditEntry | undefined }
   /** A person said no and nothing else: the run stops. */
-  | { kind: 'stopped'; audit: AuditEntry }
+  | { kind: 'stopped'; why: string; audit: AuditEntry }
   /** The run is over, or a steer took the call's place. */
   | { kind: 'gone' };
 
@@ -100,7 +100,8 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
           if (verdict.reason !== undefined) return { kind: 'refused', why: `Denied: ${verdict.reason}`, audit };
           if (answered.outcome === 'denied') return { kind: 'refused', why: 'Denied: nobody was there to approve it.', audit };
           if (answered.outcome === 'timeout') return { kind: 'refused', why: 'Denied: nobody answered in time.', audit };
-          return { kind: 'stopped', audit };
+          const isNo = answered.outcome === 'answered';
+          return { kind: 'stopped', why: isNo ? 'Denied by the person.' : 'Not run: the person gave no answer.', audit };
         }
         // What was approved is what is there now: a file or a rule may have changed while a person thought.
         const now = await prepare(ready, state);

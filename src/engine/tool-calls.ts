@@ -82,7 +82,7 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
         return undefined;
       case 'stopped':
         await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
-          recorded(stopForDenial(now, `${call.name} was denied`, fresh), permit.audit),
+          recorded(stopForDenial(now, call.id, permit.why, fresh), permit.audit),
         );
         return undefined;
       case 'granted': {

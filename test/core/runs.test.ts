@@ -409,18 +409,34 @@ describe('a plain no to a tool', () => {
     const play = createRunning();
     play.answer({ calls: ['echo', 'echo'] });
     play.ask({ askKey: 'approval', method: 'select', params: { kind: 'approval' } });
-    const told = play.take(stopForDenial(play.state, 'echo was denied', play.fresh));
+    const stopped = stopForDenial(play.state, 'call_1', 'Denied by the person.', play.fresh);
+    const told = play.take(stopped);
     expect(told[0]).toBe('status');
+    expect(factsOf(stopped)[0]).toMatchObject({ payload: { message: 'echo was denied', run_state: 'aborting' } });
     expect(told.filter((words) => words === 'message_end tool_result')).toHaveLength(2);
     expect(told.at(-1)).toBe('agent_end aborted');
     expect(play.state.paused).toBe(false);
+  });
+
+  test('is what its result says, and the others say that it was another', () => {
+    const play = createRunning();
+    play.answer({ calls: ['echo', 'echo', 'echo'] });
+    play.start('call_1');
+    const ends = factsOf(stopForDenial(play.state, 'call_2', 'Denied by the person.', play.fresh)).flatMap((fact) =>
+      fact.type === 'tool_execution_end' ? [fact.payload] : [],
+    );
+    expect(ends.map(({ tool_call_id, result, skipped }) => [tool_call_id, result, skipped])).toEqual([
+      ['call_1', 'Stopped: the person denied another call.', false],
+      ['call_2', 'Denied by the person.', true],
+      ['call_3', 'Not run: the person denied another call.', true],
+    ]);
   });
 
   test('keeps what waits, paused: nobody asked to drop it', () => {
     const play = createRunning();
     play.answer({ calls: ['echo'] });
     play.followUp('inp_f');
-    play.take(stopForDenial(play.state, 'denied', play.fresh));
+    play.take(stopForDenial(play.state, 'call_1', 'Denied by the person.', play.fresh));
     expect(play.state).toMatchObject({ run: null, paused: true, inputs: [{ input_id: 'inp_f' }] });
   });
 });

@@ -151,6 +151,7 @@ describe('an approval', () => {
     const plain = await talk.prompt('echo hi with approval');
     await talk.ok('ui_response', { request_id: (await question(talk, 1)).request_id, result: 'deny' });
     expect(await talk.ended(plain)).toBe('aborted');
+    expect((await results(talk)).at(-1)).toBe('Denied by the person.');
     const told = await talk.prompt('echo ho with approval');
     await talk.ok('ui_response', { request_id: (await question(talk, 2)).request_id, result: { value: 'deny', reason: 'too loud' } });
     expect(await talk.ended(told)).toBe('completed');

@@ -78,7 +78,10 @@ const moves: Record<string, Move> = {
   },
   left: (state, fresh, pick) =>
     settleLeftRun(state, { spoken: [{ type: 'text', text: 'half' }], error: null, carryOn: pick(2) === 0 }, fresh),
-  deny: (state, fresh) => (state.run && !state.run.message ? stopForDenial(state, 'no', fresh) : changeSettings(state, {})),
+  deny: (state, fresh) =>
+    state.run && !state.run.message
+      ? stopForDenial(state, state.run.calls[0]?.id ?? '', 'Denied by the person.', fresh)
+      : changeSettings(state, {}),
   ask: (state, fresh, pick) => {
     const call = state.run?.calls[pick(3)];
     const id = fresh.id('req');
