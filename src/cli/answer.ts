@@ -86,6 +86,7 @@ function toResult(request: UiRequest, typed: string, reason: string | undefined)
   const { result } = read;
   if (reason === undefined) return result;
   if (request.params.kind !== 'approval' || result !== 'deny') throw new WrongUsage('--reason goes with deny');
+  if (reason.trim() === '') return result;
   return { value: 'deny', reason };
 }
 

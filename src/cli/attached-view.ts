@@ -1,13 +1,15 @@
 import type { AttachedSession } from '../client/attach.js';
 import type { Berth } from '../client/connect.js';
-import type { WireEvent } from '../protocol/events.js';
+import type { UiRequest, WireEvent } from '../protocol/events.js';
 import { shortId, shortenHome } from './brief.js';
 import { exit, type ExitCode } from './exit.js';
 import { createLineInput } from './line-input.js';
 import { createLineView } from './line-view.js';
 import { createPage } from './page.js';
 import { printable, printableJson, printableLine } from './printable.js';
+import { describeQuestion } from './questions.js';
 import { replayEvents } from './replay.js';
+import { describeGone } from './restart-hint.js';
 import { isColoured, writeErr, writeOut } from './standard-streams.js';
 import { createStyle } from './style.js';
 
@@ -22,7 +24,7 @@ const leaveSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * A session in view until the person leaves: prints what happens, does what is typed. When standard input is no terminal and
- * ends, it stays until what was sent has run, or else until nothing runs.
+ * ends, it stays until what was sent has run or asks something, or else until nothing runs.
  */
 export async function viewSession(berth: Berth, sessionId: string, { since, json }: Options): Promise<ExitCode> {
   const { stdin, stdout } = process;
@@ -37,6 +39,8 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   const started = new Set<string>();
   const ended = new Set<string>();
   let inputOver = false;
+  /** A question of what was sent here, when nobody can answer it here any more. */
+  let unanswered: UiRequest | undefined;
   let away = false;
   const leaving = new AbortController();
   const input = createLineInput({
@@ -70,7 +74,9 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   }
 
   function leaveIfOver(): void {
-    if (isOver()) attached.close();
+    const asked = input.question();
+    if (inputOver && asked && started.has(asked.run_id)) unanswered = asked;
+    if (unanswered || isOver()) attached.close();
   }
 
   async function readLines(): Promise<void> {
@@ -100,6 +106,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     for await (const heard of attached) {
       if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind, ...(heard.kind === 'reset' && standing()) });
       else view.hear(heard, attached.view());
+      if (heard.kind === 'gone' && !json) note(`[daemon] ${describeGone(berth.paths)}`);
       if (heard.kind === 'lost' || heard.kind === 'back') away = heard.kind === 'lost';
       terminal?.expectText(isBusy() && !away);
       if (heard.kind === 'event' && heard.event.type === 'agent_end') ended.add(heard.event.payload.run_id);
@@ -107,7 +114,12 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     }
     page.endLine();
     if (leaving.signal.aborted && !json) view.note(farewell());
-    return exit.ok;
+    if (!unanswered) return exit.ok;
+    const id = shortId(unanswered.request_id);
+    writeErr(
+      `berth: the run asks a person, and nobody can answer here any more: ${describeQuestion(unanswered)[0]}; see berth answer ${id} --show\n`,
+    );
+    return exit.refused;
   } finally {
     for (const signal of leaveSignals) process.off(signal, leave);
     attached.close();

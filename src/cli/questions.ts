@@ -6,6 +6,8 @@ import { printable, printableLine } from './printable.js';
 import { createStyle, type Style } from './style.js';
 
 const titleColumnsMax = 200;
+/** What an approval would allow is shown above its options. */
+const approvalColumnsMax = 100;
 
 export interface Option {
   value: string;
@@ -31,11 +33,12 @@ export function describeQuestion(request: UiRequest, { style = createStyle(false
   const { lines, missing } = describeMatter(request, style, linesMax);
   const options = method === 'select' ? optionsOf(params.options) : [];
   const preset = textOf(params.default);
+  const labelColumnsMax = params.kind === 'approval' && linesMax !== Infinity ? approvalColumnsMax : Infinity;
   return [
     linesMax === Infinity ? printableLine(title) : clipColumns(printableLine(title), titleColumnsMax),
     ...lines,
     ...(missing === '' || rest === '' ? [] : [style.bold(`${rest} shows all of it`)]),
-    ...options.map(({ label }, at) => `${at + 1}) ${printableLine(label)}`),
+    ...options.map(({ label }, at) => `${at + 1}) ${clipColumns(printableLine(label), labelColumnsMax)}`),
     ...(preset === '' ? [] : [`(left empty: ${printable(preset).replaceAll('\n', ' ')})`]),
   ];
 }
@@ -105,7 +108,8 @@ export function describeAnswer(result: unknown): string {
   if (typeof result === 'boolean') return result ? 'yes' : 'no';
   if (typeof result === 'string') return printableLine(result);
   if (typeof result === 'object' && result !== null && 'value' in result && 'reason' in result) {
-    return printableLine(`${String(result.value)}, because ${String(result.reason)}`);
+    const reason = String(result.reason).trim();
+    return printableLine(reason === '' ? String(result.value) : `${String(result.value)}, because ${reason}`);
   }
   return result === null || result === undefined ? 'nothing' : printableLine(JSON.stringify(result));
 }

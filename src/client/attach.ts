@@ -4,8 +4,11 @@ import { ConnectionLost, NoDaemon } from './errors.js';
 import { openEventStream, SubscribeRefused, type EventStream } from './event-client.js';
 import { applyEvent, viewOf, type SessionView, type Snapshot } from './session-view.js';
 
-/** What an attached client hears: an event that is already in the view, a view that was read anew, or the state of the connection. */
-export type Heard = { kind: 'event'; event: WireEvent } | { kind: 'reset' } | { kind: 'lost' } | { kind: 'back' };
+/**
+ * What an attached client hears: an event that is already in the view, a view that was read anew, or the state of the connection.
+ * `gone` follows `lost` when no daemon listens any more.
+ */
+export type Heard = { kind: 'event'; event: WireEvent } | { kind: 'reset' } | { kind: 'lost' } | { kind: 'gone' } | { kind: 'back' };
 
 export interface AttachedSession extends AsyncIterable<Heard> {
   readonly sessionId: string;
@@ -77,11 +80,14 @@ export async function attachSession({ socketPath, connected, snapshot, clientId 
   async function* hear(): AsyncGenerator<Heard, void> {
     let waitMs = retryMsMin;
     let lost = false;
+    let gone = false;
     while (!isOver()) {
+      let nobody = false;
       try {
         await connected();
         if (lost) yield { kind: 'back' };
         lost = false;
+        gone = false;
         waitMs = retryMsMin;
         if (yield* listenOrExpire()) {
           await reset();
@@ -90,10 +96,13 @@ export async function attachSession({ socketPath, connected, snapshot, clientId 
         }
       } catch (error) {
         if (!(error instanceof NoDaemon || error instanceof ConnectionLost)) throw error;
+        nobody = error instanceof NoDaemon;
       }
       if (isOver()) return;
       if (!lost) yield { kind: 'lost' };
       lost = true;
+      if (nobody && !gone) yield { kind: 'gone' };
+      gone ||= nobody;
       await waitUnlessClosed(waitMs);
       waitMs = Math.min(2 * waitMs, retryMsMax);
     }

@@ -98,6 +98,33 @@ test('questions are answered by the lines that follow them', async () => {
   await watch.until((text) => /answered: deny, because not today by berth \(cli_\w+\)/.test(text));
 });
 
+test('what nobody can answer where it was asked is said, and left open', async () => {
+  await using daemon = await startDaemon();
+  const session = await newSession(daemon, 'nobody');
+  const { code, stdout, stderr } = await runCommand(daemon, ['attach', session], { input: 'echo this with approval\n' });
+  expect(code).toBe(1);
+  expect(stdout).toContain('[question] Echo this text?\n');
+  const [, id = ''] = /nobody can answer here any more: Echo this text\?; see berth answer (\w+) --show\n$/.exec(stderr) ?? [];
+  expect(id).toBe(await openQuestion(daemon));
+  // Who sent nothing has nothing to answer for, and hears the others.
+  await using onlooker = startCommand(daemon, ['attach', session]);
+  onlooker.endInput();
+  await onlooker.until((text) => text.includes('[question] Echo this text?'));
+  expect(await runOk(daemon, ['answer', id, 'deny', '--reason', ''])).toMatch(/ answered: deny \(session \w+\)\n$/);
+  expect(await onlooker.finished()).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('[run] stopped') });
+});
+
+test('an answer that is the last line is taken, and the run watched to its end', async () => {
+  await using daemon = await startDaemon();
+  const session = await newSession(daemon, 'last');
+  await using watch = startCommand(daemon, ['attach', session]);
+  watch.type('echo this with approval\n');
+  await watch.until((text) => text.includes('or deny and a reason'));
+  watch.type('1\n');
+  watch.endInput();
+  expect(await watch.finished()).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('[run] completed') });
+});
+
 test('an interrupt detaches, says how to come back, and the run goes on', async () => {
   await using daemon = await startDaemon({ wps: 300 });
   const session = await newSession(daemon, 'left');
@@ -124,7 +151,7 @@ test('a view outlives the daemon, and prints nothing twice', async () => {
   watch.type('stream 5000 words\n');
   await watch.until((text) => text.includes('word200 '));
   await daemon.kill9();
-  await watch.until((text) => text.includes('[daemon] lost connection…'));
+  await watch.until((text) => text.includes('[daemon] lost connection…\n[daemon] it does not run; any berth command starts it again\n'));
   watch.type('say still here\n');
   await watch.until((text) => text.includes('[daemon] is away'));
   await daemon.start();

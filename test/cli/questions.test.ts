@@ -38,6 +38,7 @@ test('an approval is denied with a reason, and says what would run', () => {
   expect(readAnswer(select, 'deny it')).toMatchObject({ ok: false });
   expect(describeQuestion(approval)[1]).toBe('bash {"command":"ls \\u001b[2J"}');
   expect(describeAnswer({ value: 'deny', reason: 'no' })).toBe('deny, because no');
+  expect(describeAnswer({ value: 'deny', reason: ' ' })).toBe('deny');
 });
 
 const full = ask('select', {
@@ -101,6 +102,21 @@ test('what is too long to show says how much is missing and what shows it', () =
   const painted = describeQuestion({ ...full, params: { ...long, diff: '-a\n+b\n' } }, { style: createStyle(true) });
   expect(painted).toContain('\u001b[31m-a\u001b[39m');
   expect(painted).toContain('\u001b[32m+b\u001b[39m');
+});
+
+test('of a long command the options repeat only the beginning, unless all of it is wanted', () => {
+  const command = `echo ${'x'.repeat(5_000)}`;
+  const always = { value: 'allow_always', label: `Always allow in this workspace: bash ${command}` };
+  const long = {
+    ...full,
+    params: { ...full.params, command, message: '', options: [{ value: 'allow_once', label: 'Allow once' }, always] },
+  };
+  const cut = describeQuestion(long, { linesMax: 60, rest: '/show' });
+  expect(cut.at(-1)).toMatch(/^2\) Always allow in this workspace: bash echo x+…$/);
+  expect(cut.at(-1)?.length).toBeLessThan(120);
+  expect(describeQuestion(long).at(-1)).toBe(`2) ${always.label}`);
+  const choice = ask('select', { title: 'Which?', options: [command] });
+  expect(describeQuestion(choice, { linesMax: 60 })).toContain(`1) ${command}`);
 });
 
 test('yes and no are understood, other words are not', () => {
