@@ -4,7 +4,7 @@ import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 import { shortId, toDuration } from './brief.js';
 import { clipColumns } from './columns.js';
-import { showEnding, showMessage, showSummary, showUserMessage } from './message-lines.js';
+import { describeCall, showEnding, showMessage, showSummary, showUserMessage } from './message-lines.js';
 import { modes } from './modes.js';
 import type { Page } from './page.js';
 import { printableLine } from './printable.js';
@@ -49,6 +49,10 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   const alarm = (text: string): void => page.line(style.red(text));
   const outputs = createToolOutputs(page, note);
   const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
+
+  /** A call that never began was not given a title. */
+  const titleOf = ({ title, tool_name, args }: EventPayload<'tool_execution_start'>): string =>
+    title === tool_name && Object.keys(args).length > 0 ? describeCall(tool_name, args) : quote(title);
 
   const trouble = ({ message, cause }: { message: string; cause?: string | undefined }): string =>
     clipColumns(printableLine(cause === undefined ? message : `${message} (${cause})`), troubleColumnsMax);
@@ -169,7 +173,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
         return spoken.forget(event.payload.message_id);
       case 'tool_execution_start':
         outputs.begin(event.payload.tool_call_id);
-        return note(`[tool] ${quote(event.payload.title)}`);
+        return note(`[tool] ${titleOf(event.payload)}`);
       case 'tool_execution_update':
         return outputs.hear(event.payload.tool_call_id, event.payload.offset, event.payload.delta);
       case 'tool_execution_end':

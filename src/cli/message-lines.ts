@@ -59,6 +59,7 @@ export function showOutput(page: Page, style: Style, id: string, text: string, l
   if (shown !== lines) page.line(style.dim(`  [${lines.length - shown.length} more lines; berth log has them]`));
 }
 
-function describeCall(name: string, args: Record<string, unknown>): string {
+/** A call that has no title of its own. */
+export function describeCall(name: string, args: Record<string, unknown>): string {
   return clipColumns(printableLine(`${name} ${JSON.stringify(args)}`), argumentColumnsMax);
 }

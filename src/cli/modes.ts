@@ -7,7 +7,7 @@ export type Mode = StateView['approval_mode'];
 export const modes: Record<Mode, string> = {
   ask: 'files are changed and commands run when you or a rule says so',
   auto_edit: 'files of the workspace are changed, and commands run in the sandbox, without asking',
-  full: 'the same, with the network, and files elsewhere are read',
+  full: 'files of the workspace are changed, files elsewhere read, and commands run in the sandbox with the network, without asking',
   read_only: 'nothing is written; commands run in a sandbox that cannot write',
 };
 

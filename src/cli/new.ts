@@ -3,6 +3,7 @@ import { readMode } from './modes.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 import { toDirectory } from './directory.js';
+import { readTitle } from './titles.js';
 
 interface Args {
   cwd?: string;
@@ -24,9 +25,10 @@ export const newSession: Subcommand = {
   },
   async run({ cwd = '.', title, model, mode, json }: Args, cli) {
     const chosen = mode === undefined ? undefined : readMode(mode);
+    const named = title === undefined ? {} : { title: readTitle(title) };
     const dir = toDirectory(cwd);
     const berth = await cli.connect();
-    const fields = { cwd: dir, ...(title === undefined ? {} : { title }), ...(model === undefined ? {} : { model }) };
+    const fields = { cwd: dir, ...named, ...(model === undefined ? {} : { model }) };
     const made = orRefused(await berth.call('new_session', fields));
     if (chosen !== undefined) orRefused(await berth.call('update_session', { session_id: made.session_id, approval_mode: chosen }));
     if (json) cli.printJson(made);

@@ -2,6 +2,7 @@ import { exit } from './exit.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
+import { readTitle } from './titles.js';
 
 interface Args {
   session: string;
@@ -14,11 +15,12 @@ export const rename: Subcommand = {
   summary: 'Give a session another title.',
   options: { '--json': 'print the answer as JSON' },
   async run({ session, title, json }: Args, cli) {
+    const named = readTitle(title.join(' '));
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);
-    const done = orRefused(await berth.call('update_session', { session_id, title: title.join(' ') }));
+    const done = orRefused(await berth.call('update_session', { session_id, title: named }));
     if (json) cli.printJson(done);
-    else cli.print(`${session_id} is now called ${printable(title.join(' '))}`);
+    else cli.print(`${session_id} is now called ${printable(named)}`);
     return exit.ok;
   },
 };

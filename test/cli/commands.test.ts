@@ -77,6 +77,12 @@ test('sessions are made, listed, renamed, archived, branched and deleted', async
   expect(table).toMatch(new RegExp(`${session.slice(4, 14)} +idle +\\d+s +2 +a title +\\S+/other`));
 
   await runOk(daemon, ['rename', 'a title', 'another', 'title']);
+  for (const words of [
+    ['rename', 'another title', '.'],
+    ['new', '--title', ' . '],
+  ]) {
+    expect(await runCommand(daemon, words)).toMatchObject({ code: 64, stderr: expect.stringContaining('choose another title') });
+  }
   await runOk(daemon, ['archive', 'another title']);
   expect(await runJson(daemon, ['ls'])).toEqual([]);
   expect(await runJson(daemon, ['ls', '--archived'])).toHaveLength(1);

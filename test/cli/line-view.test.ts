@@ -47,6 +47,19 @@ test('of several questions the one that a typed line answers is put, and the nex
   expect(printed()).toBe('[question] answered: no\n');
 });
 
+test('a call that never began is told by what it was to do', () => {
+  const { hear, printed } = watch();
+  const call = { ...inTurn, tool_call_id: 'c', tool_name: 'bash' };
+  hear('agent_start', { session_id: 's', run_id: 'r' });
+  hear('turn_start', { ...inTurn, kind: 'prompt', input_ids: [] });
+  hear('tool_execution_start', { ...call, args: { command: 'touch x\u001b[2J' }, title: 'bash' });
+  const result = { result: 'Denied by the person.', is_error: true, skipped: true, duration_ms: null };
+  hear('tool_execution_end', { ...call, ...result, message_id: 'm' });
+  expect(printed()).toBe('[tool] bash {"command":"touch x\\u001b[2J"}\n[tool] bash was skipped: Denied by the person.\n');
+  hear('tool_execution_start', { ...call, tool_call_id: 'd', tool_name: 'clock', args: {}, title: 'clock' });
+  expect(printed()).toBe('[tool] clock\n');
+});
+
 test('a list that changes is shown when nothing is being said, and once', () => {
   const { hear, printed } = watch();
   hear('agent_start', { session_id: 's', run_id: 'r' });

@@ -163,7 +163,7 @@ test('the mode of a session is shown and changed, and seen wherever the session 
   const seen = await runCommand(daemon, ['attach', session], { input: '/mode\n/mode full\n/mode bold\n' });
   expect(seen.stdout).toMatch(/, mode read_only\n[^]*\[session\] mode read_only: .*\n/);
   expect(seen.stdout).toContain('[not done] there is no mode bold; there are ask, auto_edit, full, read_only');
-  expect(await runOk(daemon, ['mode'])).toMatch(/^full: /);
+  expect(await runOk(daemon, ['mode'])).toMatch(/^full: files of the workspace are changed, .* with the network, without asking\n$/);
 });
 
 describe.skipIf(missing('bwrap'))('with a sandbox (needs bwrap)', () => {
