@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
 import { normalize } from 'node:path';
+import { limits } from '../protocol/limits.js';
 import type { Access } from '../tools/port.js';
 import { createGlob, isGlob } from './globs.js';
 import { judgePath, sayRule, type Case, type Judged } from './path-judge.js';
 import type { Rule } from './port.js';
-import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
-import { rulesForPart, rulesForPath } from './rules.js';
+import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
+import { createPathRules, rulesForPart } from './rules.js';
 import { cdTarget, exactWords, parseCommand, type CommandPart } from './shell-command.js';
 import { quoteWords } from './shell-quote.js';
 
@@ -27,26 +28,36 @@ export function judgeCommand(command: Command, now: Case): Judged[] {
 
 function judgePart(part: CommandPart, command: Command, now: Case): Judged[] {
   const there = part.cwd === undefined ? now : { ...now, cwd: toAbsolute(part.cwd, now.cwd, now.bases.home) };
-  const denied = deniedRead(part, there);
-  if (denied) return [denied];
+  const reads = judgeReads(part, there);
+  if (reads?.action === 'deny') return [reads];
   const own = judgeWords(part, command, there);
-  return [own, ...part.writes.flatMap((path) => judgeWrite(path, part, own, there))];
+  return [own, ...(reads ? [reads] : []), ...judgeWrites(part, own, there)];
+}
+
+function judgeWrites(part: CommandPart, own: Judged, now: Case): Judged[] {
+  const writes = [...new Set(part.writes)];
+  if (writes.length > limits.shellPathsMax)
+    return [{ of: 'path', text: part.text, action: 'ask', why: `it writes more than ${limits.shellPathsMax} files`, byRule: true }];
+  const named = namedBy(part);
+  return writes.flatMap((path) => judgeWrite(path, named, own, now));
 }
 
 /** Writes are judged by where they lead, whatever the words are allowed. */
-function judgeWrite(path: string | null, part: CommandPart, own: Judged, now: Case): Judged[] {
+function judgeWrite(path: string | null, named: ReadonlySet<string>, own: Judged, now: Case): Judged[] {
   if (path === null) {
     // In a sandbox it can only be the workspace; that is for who lets the workspace be written.
     if (own.action === 'allow' && isConfined(now) && (now.mode === 'auto_edit' || now.mode === 'full')) return [];
     return [{ of: 'path', text: 'write to a place that is computed', action: 'ask', why: 'where it writes is known only when it runs' }];
   }
   const { remember: _, ...judged } = judgePath('write', path, now);
+  // It is not there outside of a sandbox either.
+  if (isTooLong(toAbsolute(path, now.cwd, now.bases.home))) return [judged];
   if (judged.action === 'ask' && judged.byRule !== true && isPrivate(path, now)) {
     return now.mode === 'auto_edit' || now.mode === 'full' ? [] : [judged];
   }
   // In the workspace, who allows `rm x` has allowed that x is removed. A redirection is not among a rule's words.
   const isMild = judged.action === 'ask' && judged.byRule !== true && staysInside(path, now);
-  if (isMild && isAmongWords(path, part)) return own.action === 'deny' ? [judged] : [];
+  if (isMild && named.has(path)) return own.action === 'deny' ? [judged] : [];
   return [isAskedAnyway(judged, now) ? { ...judged, unsandboxed: true } : judged];
 }
 
@@ -56,8 +67,18 @@ function isPrivate(path: string, now: Case): boolean {
   return isConfined(now) && real !== undefined && isBelow(real, '/tmp') && !now.roots.some((root) => isBelow(root, '/tmp'));
 }
 
-function isAmongWords(path: string, { words }: CommandPart): boolean {
-  return words.some((word) => word === path || word?.endsWith(`=${path}`) === true);
+/** What stands among the words of a command, whole or after a `=`. */
+function namedBy({ words }: CommandPart): Set<string> {
+  const named = new Set<string>();
+  for (const word of words) {
+    let rest = word ?? '';
+    named.add(rest);
+    for (let i = 0; i < limits.shellReadsMax && rest.includes('='); i++) {
+      rest = rest.slice(rest.indexOf('=') + 1);
+      named.add(rest);
+    }
+  }
+  return named;
 }
 
 /** A write that leaves what a sandbox gives: when it is approved, it is approved with this. */
@@ -71,22 +92,28 @@ function isConfined({ settings }: Case): boolean {
   return settings.noSandbox === undefined;
 }
 
-/** A path that may not be read is not read by a command either, as far as its words tell. */
-function deniedRead(part: CommandPart, now: Case): Judged | undefined {
-  for (const path of part.reads) {
-    const absolute = toAbsolute(path, now.cwd, now.bases.home);
+/** A path that may not be read is not read by a command either, as far as its words tell. Undefined when there is nothing to say. */
+function judgeReads({ reads, text }: CommandPart, now: Case): Judged | undefined {
+  const denying = now.rules.filter(({ action, path }) => action === 'deny' && path !== undefined);
+  if (denying.length === 0) return undefined;
+  const what = { of: 'path', text, byRule: true } as const;
+  if (reads.length > limits.shellPathsMax) return { ...what, action: 'ask', why: `it names more than ${limits.shellPathsMax} files` };
+  const rulesFor = createPathRules(denying, ['read', now.toolName], now.bases);
+  const absolutes = reads.map((path) => ({ path, absolute: toAbsolute(path, now.cwd, now.bases.home) }));
+  for (const { path, absolute } of absolutes) {
+    if (isTooLong(absolute)) continue;
     const forms = [path, normalize(absolute), toRealPath(absolute) ?? absolute];
-    const denying = now.rules.filter(({ action, path: named }) => action === 'deny' && named !== undefined);
-    const matched = rulesForPath(denying, ['read', now.toolName], [...forms, ...namedByGlob(absolute, denying, now)], now.bases);
-    if (matched) return { of: 'command', text: part.text, action: 'deny', why: sayRule(matched.rule), byRule: true };
+    const matched = rulesFor([...forms, ...namedByGlob(absolute, denying, now)]);
+    if (matched) return { ...what, action: 'deny', why: sayRule(matched.rule) };
   }
-  return undefined;
+  const tooLong = absolutes.some(({ absolute }) => isTooLong(absolute));
+  return tooLong ? { ...what, action: 'ask', why: 'a path in it is longer than any can be' } : undefined;
 }
 
 /** Denied paths that a glob among a command's words may stand for. */
 function namedByGlob(absolute: string, denying: Case['rules'], { bases }: Case): string[] {
   if (!/[*?[{]/.test(absolute)) return [];
-  const matches = createGlob(normalize(absolute).replaceAll(/\[[^\]]*\]|\{[^}]*\}/g, '*'), { slashes: true });
+  const { matches } = createGlob(normalize(absolute).replaceAll(/\[[^\]]*\]|\{[^}]*\}/g, '*'), { slashes: true });
   return denying.flatMap(({ path = '' }) => {
     const meant = isGlob(path) ? '' : normalize(toAbsolute(path, bases.workspace, bases.home));
     return meant !== '' && matches(meant) ? [meant] : [];
@@ -126,7 +153,8 @@ function staysInside(target: string, { cwd, roots, bases }: Case): boolean {
 
 function rememberPart(part: CommandPart, tool: string, wishes: { network: boolean; unsandboxed: boolean }): Rule | undefined {
   const words = exactWords(part);
-  if (!words || !part.writes.every((path) => path !== null && isAmongWords(path, part))) return undefined;
+  const named = namedBy(part);
+  if (!words || !part.writes.every((path) => path !== null && named.has(path))) return undefined;
   return {
     tool,
     action: 'allow',

@@ -1,8 +1,8 @@
 import { normalize } from 'node:path';
 import { isSecret, runsLater, type Guarded } from './guarded-paths.js';
 import type { Action, JudgedCall, Rule } from './port.js';
-import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
-import { rulesForPath, type Bases } from './rules.js';
+import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
+import { createPathRules, type Bases } from './rules.js';
 
 /** What is known of the machine and of what a person allowed it. Looked at anew for every call. */
 export interface PolicySettings {
@@ -57,13 +57,10 @@ export function judgePath(kind: 'read' | 'write', path: string, now: Case): Judg
   const absolute = toAbsolute(path, now.cwd, now.bases.home);
   const real = toRealPath(absolute);
   const what = { of: 'path', text: `${kind} ${path}` } as const;
+  if (isTooLong(absolute)) return { ...what, ...judgeTooLong(kind, now) };
   if (real === undefined) return { ...what, action: 'deny', why: `${path} leads nowhere` };
-  const matched = rulesForPath(
-    now.rules,
-    kind === 'read' ? [now.toolName, 'read'] : [now.toolName, 'write', 'edit'],
-    [path, normalize(absolute), real],
-    now.bases,
-  );
+  const toolNames = kind === 'read' ? [now.toolName, 'read'] : [now.toolName, 'write', 'edit'];
+  const matched = createPathRules(now.rules, toolNames, now.bases)([path, normalize(absolute), real]);
   const because = matched && sayRule(matched.rule);
   const remember = { tool: now.toolName, path: real, action: 'allow' } as const;
   if (matched?.action === 'deny') return { ...what, action: 'deny', why: because ?? '', byRule: true };
@@ -86,6 +83,12 @@ export function judgePath(kind: 'read' | 'write', path: string, now: Case): Judg
   if (now.mode === 'auto_edit' || now.mode === 'full')
     return { ...what, action: 'allow', why: `it is in the workspace, and the mode is ${now.mode}` };
   return { ...what, action: 'ask', why: 'the mode is ask', remember };
+}
+
+/** What no system would open is not looked up: a person may say what is meant. */
+function judgeTooLong(kind: 'read' | 'write', { mode }: Case): Pick<Judged, 'action' | 'why' | 'byRule'> {
+  if (kind === 'write' && mode === 'read_only') return { action: 'deny', why: 'nothing is written in the mode read_only' };
+  return { action: 'ask', why: 'a path in it is longer than any can be', byRule: true };
 }
 
 export function sayRule({ source, tool, action, command, path, pattern }: Rule & { source: string }): string {

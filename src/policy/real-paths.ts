@@ -1,31 +1,49 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
-import { dirname, join, sep } from 'node:path';
+import { dirname, sep } from 'node:path';
+import { limits } from '../protocol/limits.js';
 
 /** More links than this is a loop; the system thinks so, too. */
 const linksMax = 40;
 
+/** Whether a path is longer than any that the system opens, or has more names than anybody's: nobody looks where it leads. */
+export function isTooLong(path: string): boolean {
+  if (path.length > limits.pathBytesMax || Buffer.byteLength(path) > limits.pathBytesMax) return true;
+  return path.split(sep).filter(isName).length > limits.pathNamesMax;
+}
+
+function isName(name: string): boolean {
+  return name !== '' && name !== '.';
+}
+
 /**
  * Where an absolute path leads now, name by name as the system would go: `..` is above where a link has led to. What does not exist is taken
- * as it is written. Undefined when it leads nowhere, as a loop of links does.
+ * as it is written. Undefined when it leads nowhere, as a loop of links does, and when it is too long.
  */
 export function toRealPath(path: string): string | undefined {
-  if (path.includes('\0')) return undefined;
-  let names = path.split(sep);
+  if (path.includes('\0') || isTooLong(path)) return undefined;
+  // The next name is the last one.
+  const names = path.split(sep).filter(isName).reverse();
   let at: string = sep;
-  for (let links = 0; names.length > 0;) {
-    const [name = '', ...rest] = names;
-    names = rest;
-    if (name === '' || name === '.') continue;
+  /** The first directory on the way that is not there: nothing below it is. */
+  let missing: string | undefined;
+  let links = 0;
+  for (let steps = 0; names.length > 0; steps++) {
+    if (steps > limits.pathStepsMax) return undefined;
+    const name = names.pop() ?? '';
     if (name === '..') {
+      if (at === missing) missing = undefined;
       at = dirname(at);
       continue;
     }
-    const next = join(at, name);
-    const target = lookAt(next)?.isSymbolicLink() === true ? readLink(next) : undefined;
-    if (target === undefined) at = next;
-    else {
+    const next = at === sep ? `${sep}${name}` : `${at}${sep}${name}`;
+    const found = missing === undefined ? lookAt(next) : undefined;
+    const target = found?.isSymbolicLink() === true ? readLink(next) : undefined;
+    if (target === undefined) {
+      at = next;
+      if (found?.isDirectory() !== true) missing ??= at;
+    } else {
       if (++links > linksMax) return undefined;
-      names = [...target.split(sep), ...names];
+      names.push(...target.split(sep).filter(isName).reverse());
       if (target.startsWith(sep)) at = sep;
     }
   }

@@ -33,39 +33,36 @@ function isFor(rule: SourcedRule, toolNames: readonly string[]): boolean {
 }
 
 /** A rule's path: a file, everything below a directory, or a glob. It is looked at as it leads now, and as it is written. */
-function matchesPath(path: string, asked: readonly string[], { workspace, home }: Bases): boolean {
+function readPath(path: string, { workspace, home }: Bases): (asked: readonly string[]) => boolean {
   if (isGlob(path)) {
     // A name alone, such as *.pem, is meant wherever it stands.
     const where = path.includes('/') ? normalize(toAbsolute(path, workspace, home)) : `**/${path}`;
-    const matches = createGlob(where, { slashes: true });
-    return asked.some((one) => matches(one) || ancestors(one).some(matches));
+    const glob = createGlob(where, { slashes: true });
+    return (asked) => asked.some(glob.holds);
   }
   const meant = normalize(toAbsolute(path, workspace, home));
   const real = toRealPath(meant);
-  return asked.some((one) => isBelow(one, meant) || (real !== undefined && isBelow(one, real)));
+  return (asked) => asked.some((one) => isBelow(one, meant) || (real !== undefined && isBelow(one, real)));
 }
 
-function ancestors(path: string): string[] {
-  const parts = path.split('/');
-  return parts.slice(2).map((_, i) => parts.slice(0, i + 2).join('/'));
+function readPattern(pattern: string): (asked: readonly string[]) => boolean {
+  const glob = createGlob(pattern, { slashes: false });
+  return (asked) => asked.some(glob.matches);
 }
 
-/** What the rules say about a path; `asked` are its forms: as written, made absolute, and where it leads. */
-export function rulesForPath(
+/** The rules about paths, looked up once for many of them. What is asked are the forms of a path: as written, made absolute, and where it leads. */
+export function createPathRules(
   rules: readonly SourcedRule[],
   toolNames: readonly string[],
-  asked: readonly string[],
   bases: Bases,
-): Matched | undefined {
-  return strictest(
-    rules.filter((rule) => {
-      if (!isFor(rule, toolNames) || rule.command !== undefined) return false;
-      if (rule.path !== undefined) return matchesPath(rule.path, asked, bases);
-      if (rule.pattern === undefined) return true;
-      const matches = createGlob(rule.pattern, { slashes: false });
-      return asked.some(matches);
-    }),
-  );
+): (asked: readonly string[]) => Matched | undefined {
+  const read = rules
+    .filter((rule) => isFor(rule, toolNames) && rule.command === undefined)
+    .map((rule) => {
+      if (rule.path !== undefined) return { rule, matches: readPath(rule.path, bases) };
+      return { rule, matches: rule.pattern === undefined ? () => true : readPattern(rule.pattern) };
+    });
+  return (asked) => strictest(read.filter(({ matches }) => matches(asked)).map(({ rule }) => rule));
 }
 
 /** What the rules say about one simple command. An allow rule must say it literally; others look through disguises. */
@@ -85,7 +82,7 @@ function matchesPart(rule: SourcedRule, part: CommandPart): boolean {
     return beginsWith(part, words, isStrict);
   }
   if (rule.pattern !== undefined) {
-    const matches = createGlob(rule.pattern, { slashes: false });
+    const { matches } = createGlob(rule.pattern, { slashes: false });
     const own = exactWords(part);
     if (isStrict) return matches(part.text) || (own !== undefined && matches(own.join(' ')));
     return own !== undefined && matches(own.join(' '));

@@ -58,6 +58,9 @@ export const limits = {
   recoveryAttemptsMax: 3,
   // Permissions
   judgedTextCharsMax: 100_000,
+  /** Of a path that is judged, and of all that its links lead through. */
+  pathNamesMax: 512,
+  pathStepsMax: 1_024,
   approvalRoundsMax: 5,
   ruleTextCharsMax: 4_096,
   rulesMax: 1_000,
@@ -216,4 +219,6 @@ export const limits = {
   shellBracesMax: 256,
   /** Of the places in a word where a path may begin. */
   shellReadsMax: 16,
+  /** Of one command, where some may not be named. */
+  shellPathsMax: 2_000,
 } as const;
