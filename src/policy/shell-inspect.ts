@@ -1,6 +1,6 @@
 import { limits } from '../protocol/limits.js';
 import { lookAtBuiltin } from './shell-builtins.js';
-import { lookAtAwk, lookAtSed, lookAtTar } from './shell-code.js';
+import { lookAtAwk, lookAtTar } from './shell-code.js';
 import { lookAtFd, lookAtFind } from './shell-find.js';
 import { lookAtGit } from './shell-git.js';
 import { doubtAlways, lookAt, type Look } from './shell-look.js';
@@ -8,6 +8,7 @@ import type { Place } from './shell-place.js';
 import { lookAtModule, lookAtProject } from './shell-projects.js';
 import { isHarmless, lookAtReader } from './shell-readers.js';
 import { lookAtInterpreter, lookAtShell, lookAtWrapper } from './shell-runners.js';
+import { lookAtSed } from './shell-sed.js';
 import { Unclear } from './shell-text.js';
 import { transparentWords } from './shell-transparent.js';
 import type { ShellWord } from './shell-words.js';
