@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import { isBelow } from './real-paths.js';
+import { holdsTokens, secretPaths, systemSecrets, tokenSettings } from './secret-paths.js';
 
 export interface Guarded {
   home: string;
@@ -81,29 +82,12 @@ const homeFolders =
     .split(/\s+/)
     .map(toParts);
 
-/** Below the home directory: what nobody but the person should read. */
-const secretPaths =
-  `.ssh .gnupg .aws .azure .kube .docker .netrc .git-credentials .pypirc .password-store .authinfo .authinfo.gpg .vault-token
-  .config/gcloud .config/gh .config/hub .config/op .config/1Password .config/Bitwarden .config/keepassxc .config/github-copilot .config/rclone
-  .config/containers/auth.json .cargo/credentials .cargo/credentials.toml .local/share/keyrings .local/share/kwalletd .mozilla .thunderbird
-  .config/google-chrome .config/chromium .config/BraveSoftware .config/microsoft-edge .config/vivaldi .config/opera .config/Signal .config/Slack
-  .config/discord snap/firefox snap/chromium .var/app .bash_history .zsh_history .python_history .node_repl_history .psql_history .mysql_history
-  .codex/auth.json .claude/.credentials.json .claude.json .local/share/opencode/auth.json .config/goose .config/crush .pi/agent/auth.json
-  .terraform.d/credentials.tfrc.json .gem/credentials .m2/settings.xml .gradle/gradle.properties .pgpass .my.cnf .config/filezilla .config/sops`.split(
-    /\s+/,
-  );
-const systemSecrets = [
-  '/etc/shadow',
-  '/etc/gshadow',
-  '/etc/sudoers',
-  '/etc/sudoers.d',
-  '/etc/ssl/private',
-  '/etc/ssh',
-  '/var/lib/systemd/credential.secret',
-];
-
 function toParts(path: string): string[] {
   return path.trim().split('/').map(fold);
+}
+
+function namesOf(path: string): string[] {
+  return path.split('/').filter(Boolean).map(fold);
 }
 
 /** Whether the names of `pattern` stand in `parts`, one after the other, at `from`. */
@@ -114,14 +98,14 @@ function standsAt(parts: readonly string[], pattern: readonly string[], from: nu
 /** Why what is written to this real path would be run later; undefined when it would not. */
 export function runsLater(realPath: string, { home, own }: Guarded): string | undefined {
   if (own.some((dir) => isBelow(realPath, dir))) return 'it belongs to berth';
-  const parts = realPath.split('/').filter(Boolean).map(fold);
+  const parts = namesOf(realPath);
   for (let from = 0; from < parts.length; from++) {
     const isFile = lateFiles.some((pattern) => from + pattern.length === parts.length && standsAt(parts, pattern, from));
     if (isFile || lateFolders.some((pattern) => standsAt(parts, pattern, from))) return 'programs run or follow what is written there';
   }
   if (isBareRepository(parts)) return 'git runs what is written there';
   if (!isBelow(realPath, home)) return undefined;
-  const below = realPath.slice(home.length).split('/').filter(Boolean).map(fold);
+  const below = namesOf(realPath.slice(home.length));
   const isFile = homeFiles.some((pattern) => pattern.length === below.length && standsAt(below, pattern, 0));
   if (isFile || homeFolders.some((pattern) => standsAt(below, pattern, 0))) return 'your shell, session or tools run what is written there';
   return undefined;
@@ -137,30 +121,33 @@ function isBareRepository(parts: readonly string[]): boolean {
 
 /** Paths that commands do not see and nobody reads unasked. */
 export function secretPlaces({ home, own }: Guarded): string[] {
-  const settings = ['.npmrc', '.yarnrc.yml', '.config/pip/pip.conf', '.m2/settings.xml'].map((path) => join(home, path)).filter(holdsToken);
+  const settings = tokenSettings.map((path) => join(home, path)).filter(holdsToken);
   return [...secretPaths.map((path) => join(home, path)), ...settings, ...systemSecrets, ...own];
 }
 
 /** What the kernel tells of processes, their environment and memory among it; a few files of it are about the machine alone. */
 const plainProc = ['/proc/cpuinfo', '/proc/meminfo', '/proc/version', '/proc/loadavg', '/proc/uptime', '/proc/filesystems', '/proc/stat'];
 
-/** Settings that programs need, and some people keep a token in. */
 function holdsToken(path: string): boolean {
   try {
-    return (
-      statSync(path).size <= limits.workspaceConfigBytesMax &&
-      /_auth|_password|token|:\/\/[^/\s]+:[^/\s]+@/i.test(readFileSync(path, 'utf8'))
-    );
+    return statSync(path).size <= limits.workspaceConfigBytesMax && holdsTokens.test(readFileSync(path, 'utf8'));
   } catch (error) {
     if (error instanceof Error && 'code' in error) return false;
     throw error;
   }
 }
 
+const secretNames = secretPaths.map(toParts);
+
 export function isSecret(realPath: string, guarded: Guarded): boolean {
   if (isBelow(realPath, '/proc') && !plainProc.includes(realPath)) return true;
-  const folded = realPath.split('/').map(fold).join('/');
-  return secretPlaces(guarded).some((place) => isBelow(realPath, place) || isBelow(folded, place.split('/').map(fold).join('/')));
+  const parts = namesOf(realPath);
+  const home = namesOf(guarded.home);
+  const below = standsAt(parts, home, 0) ? parts.slice(home.length) : [];
+  if (below.length > 0 && secretNames.some((names) => standsAt(below, names, 0))) return true;
+  const others = [...systemSecrets, ...guarded.own, ...tokenSettings.map((path) => join(guarded.home, path))];
+  const found = others.find((place) => isBelow(realPath, place) || standsAt(parts, namesOf(place), 0));
+  return found !== undefined && secretPlaces(guarded).includes(found);
 }
 
 /** What is there at the top of a writable root and must not be written by a command that nobody looked at. */

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPolicy } from '../../src/policy/judge.js';
@@ -260,6 +260,44 @@ describe('paths', () => {
     const { hidden } = world.bash('make', { mode: 'auto_edit' }).reach.confinement;
     expect(hidden).toContain(join(world.home, '.ssh'));
     expect(hidden.some((path) => path.endsWith('/own'))).toBe(true);
+  });
+
+  test.each([
+    [
+      'histories',
+      '.bash_history .histfile .local/share/fish/fish_history .sqlite_history .config/nushell/history.txt .local/share/atuin/history.db',
+    ],
+    [
+      'tokens',
+      '.config/git/credentials .s3cfg .cache/huggingface/token .config/glab-cli/config.yml .composer/auth.json .config/doppler/.doppler.yaml',
+    ],
+    [
+      'keys',
+      '.config/sops/age/keys.txt .password-store/a.gpg .local/share/gopass/a .config/Bitwarden CLI/data.json .Xauthority .kube/config',
+    ],
+    [
+      'sockets',
+      '.colima/default/docker.sock .docker/run/docker.sock .rd/docker.sock .lima/x/ssh.sock .gnupg/S.gpg-agent .1password/agent.sock',
+    ],
+  ])('%s are asked in every mode, and commands do not see them', (_, list) => {
+    using world = makeWorld();
+    const { hidden } = world.bash('make', { mode: 'full' }).reach.confinement;
+    for (const path of list.split(/ (?=\.)/)) {
+      expect(world.read(`~/${path}`, { mode: 'full' }).action, path).toBe('ask');
+      expect(
+        hidden.some((place) => `${join(world.home, path)}/`.startsWith(`${place}/`)),
+        path,
+      ).toBe(true);
+    }
+  });
+
+  test('settings are secret when they hold a token', () => {
+    using world = makeWorld();
+    writeFileSync(join(world.home, '.npmrc'), 'save-exact=true\n');
+    expect(world.read('~/.npmrc', { mode: 'full' }).action).toBe('allow');
+    writeFileSync(join(world.home, '.npmrc'), '//registry.npmjs.org/:_authToken=x\n');
+    expect(world.read('~/.npmrc', { mode: 'full' }).action).toBe('ask');
+    expect(world.bash('make', { mode: 'full' }).reach.confinement.hidden).toContain(join(world.home, '.npmrc'));
   });
 
   test('reading outside is asked but for what every program reads', () => {
