@@ -79,7 +79,7 @@ function describeTest(found: Test, isCommand: boolean, style: Style): string[] {
     ...cells.map((line, at) => `  ${paint(parts[at]?.action ?? action, line, style)}`),
     ...notes.map((note) => printable(note)),
     ...(isCommand && action !== 'deny'
-      ? [sandboxed ? `It would run in a sandbox, ${net}.` : `It would run without a sandbox, ${net}.`]
+      ? [`${action === 'ask' ? 'Once allowed, it' : 'It'} would run ${sandboxed ? 'in a sandbox' : 'without a sandbox'}, ${net}.`]
       : []),
     ...(action === 'ask' ? describeRemembered(rules) : []),
     style.dim(`mode ${mode}, in ${printableLine(shortenHome(workspace))}`),

@@ -3,10 +3,10 @@ import { normalize } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import type { Access } from '../tools/port.js';
 import { createGlob, isGlob } from './globs.js';
-import { judgePath, sayRule, type Case, type Judged } from './path-judge.js';
+import { allowedWrites, judgePath, rulesOf, sayRule, type Case, type Judged } from './path-judge.js';
 import type { Rule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
-import { createPathRules, rulesForPart } from './rules.js';
+import { createPathRules, rulesForPart, type PathRules } from './rules.js';
 import { cdTarget, exactWords, parseCommand, type CommandPart } from './shell-command.js';
 import { quoteWords } from './shell-quote.js';
 
@@ -31,40 +31,77 @@ function judgePart(part: CommandPart, command: Command, now: Case): Judged[] {
   const reads = judgeReads(part, there);
   if (reads?.action === 'deny') return [reads];
   const own = judgeWords(part, command, there);
-  return [own, ...(reads ? [reads] : []), ...judgeWrites(part, own, there)];
+  // A person's yes to something else may still take it out of the sandbox, but then with all of it before their eyes.
+  const stays = isConfined(now) && !command.unsandboxed && own.unsandboxed !== true;
+  return [own, ...(reads ? [reads] : []), ...judgeWrites(part, own, stays, there)];
 }
 
-function judgeWrites(part: CommandPart, own: Judged, now: Case): Judged[] {
+/** What is the same for all that a command writes. */
+interface Writing {
+  own: Judged;
+  named: ReadonlySet<string>;
+  rulesFor: PathRules;
+  /** It runs in a sandbox, as far as it is for this command. */
+  stays: boolean;
+  /** What of the machine, or of people, lies in the real /tmp. */
+  inTmp: string[];
+}
+
+function judgeWrites(part: CommandPart, own: Judged, stays: boolean, now: Case): Judged[] {
   const writes = [...new Set(part.writes)];
   if (writes.length > limits.shellPathsMax)
     return [{ of: 'path', text: part.text, action: 'ask', why: `it writes more than ${limits.shellPathsMax} files`, byRule: true }];
-  const named = namedBy(part);
-  return writes.flatMap((path) => judgeWrite(path, named, own, now));
+  if (writes.length === 0) return [];
+  const writing = { own, named: namedBy(part), rulesFor: rulesOf('write', now), stays, inTmp: stays ? realInTmp(now) : [] };
+  return writes.flatMap((path) => judgeWrite(path, writing, now));
 }
 
 /** Writes are judged by where they lead, whatever the words are allowed. */
-function judgeWrite(path: string | null, named: ReadonlySet<string>, own: Judged, now: Case): Judged[] {
+function judgeWrite(path: string | null, { own, named, rulesFor, stays, inTmp }: Writing, now: Case): Judged[] {
+  const writesFreely = now.mode === 'auto_edit' || now.mode === 'full';
   if (path === null) {
     // In a sandbox it can only be the workspace; that is for who lets the workspace be written.
-    if (own.action === 'allow' && isConfined(now) && (now.mode === 'auto_edit' || now.mode === 'full')) return [];
+    if (own.action === 'allow' && stays && writesFreely) return [];
     return [{ of: 'path', text: 'write to a place that is computed', action: 'ask', why: 'where it writes is known only when it runs' }];
   }
-  const { remember: _, ...judged } = judgePath('write', path, now);
+  const isOwn = stays && isPrivate(path, inTmp, now);
+  const { remember: _, ...judged } = judgePath('write', path, isOwn ? besideOwn(now) : now, rulesFor);
   // It is not there outside of a sandbox either.
   if (isTooLong(toAbsolute(path, now.cwd, now.bases.home))) return [judged];
-  if (judged.action === 'ask' && judged.byRule !== true && isPrivate(path, now)) {
-    return now.mode === 'auto_edit' || now.mode === 'full' ? [] : [judged];
-  }
+  if (judged.action === 'ask' && judged.byRule !== true && isOwn) return writesFreely ? [] : [judged];
   // In the workspace, who allows `rm x` has allowed that x is removed. A redirection is not among a rule's words.
   const isMild = judged.action === 'ask' && judged.byRule !== true && staysInside(path, now);
   if (isMild && named.has(path)) return own.action === 'deny' ? [judged] : [];
   return [isAskedAnyway(judged, now) ? { ...judged, unsandboxed: true } : judged];
 }
 
-/** In a sandbox /tmp is the command's own, and gone with it. */
-function isPrivate(path: string, now: Case): boolean {
-  const real = toRealPath(toAbsolute(path, now.cwd, now.bases.home));
-  return isConfined(now) && real !== undefined && isBelow(real, '/tmp') && !now.roots.some((root) => isBelow(root, '/tmp'));
+/** In a sandbox /tmp is the command's own, and gone with it, but for what is real there. */
+function isPrivate(path: string, inTmp: readonly string[], { cwd, bases }: Case): boolean {
+  const real = toRealPath(toAbsolute(path, cwd, bases.home));
+  if (real === undefined || !isBelow(real, privateDir)) return false;
+  return inTmp.every((place) => place !== privateDir && real !== privateDir && topOf(place) !== topOf(real));
+}
+
+/**
+ * What of the machine is mounted in the /tmp of a sandbox, and the home directory and berth's own: whoever names something that lies in
+ * one directory of /tmp with these means the real one.
+ */
+function realInTmp(now: Case): string[] {
+  const { roots, bases, guarded } = now;
+  const own = guarded.own.filter((dir) => dir !== privateDir);
+  return [...roots, ...allowedWrites(now), bases.workspace, bases.home, ...own].filter((place) => isBelow(place, privateDir));
+}
+
+const privateDir = '/tmp';
+
+/** The first name below /tmp. */
+function topOf(path: string): string | undefined {
+  return path.split('/')[2];
+}
+
+/** The /tmp that berth's socket lies in is not that of a sandbox. */
+function besideOwn(now: Case): Case {
+  return { ...now, guarded: { ...now.guarded, own: now.guarded.own.filter((dir) => !isBelow(privateDir, dir)) } };
 }
 
 /** What stands among the words of a command, whole or after a `=`. */
@@ -142,7 +179,7 @@ function judgeWords(part: CommandPart, { network, unsandboxed }: Command, now: C
     return { ...what, action: 'allow', why: 'it stays in the workspace', byRule: true };
   const doubts = part.doubts.length > 0 ? ` (${part.doubts.join('; ')})` : '';
   if (now.mode === 'ask') return { ...what, action: 'ask', why: `no rule allows ${JSON.stringify(part.text)}${doubts}`, remember };
-  if (isConfined(now)) return { ...what, action: 'allow', why: `it runs in the sandbox, and the mode is ${now.mode}` };
+  if (isConfined(now)) return { ...what, action: 'allow', why: `the mode ${now.mode} allows it in the sandbox` };
   return { ...what, action: 'ask', why: `the mode ${now.mode} allows it in a sandbox only`, remember };
 }
 

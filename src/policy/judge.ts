@@ -3,7 +3,7 @@ import type { Access, Confinement, Reach } from '../tools/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
 import { lateCodeIn, runsLater, secretPlaces, type Guarded } from './guarded-paths.js';
-import { judgePath, sayRule, type Case, type Judged, type PolicySettings } from './path-judge.js';
+import { allowedWrites, judgePath, sayRule, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
 import { wrongRule } from './rules.js';
@@ -132,15 +132,6 @@ function deniedReads({ rules, bases }: Case): string[] {
 function deniedWrites({ rules, bases }: Case): string[] {
   return rules.flatMap(({ tool, action, path }) => {
     if (action === 'allow' || path === undefined || isGlob(path) || !['write', 'edit', 'bash', '*'].includes(tool)) return [];
-    const real = toRealPath(toAbsolute(path, bases.workspace, bases.home));
-    return real !== undefined && existsSync(real) ? [real] : [];
-  });
-}
-
-/** Places that a rule allows to write by name. */
-function allowedWrites({ rules, bases }: Case): string[] {
-  return rules.flatMap(({ tool, action, path }) => {
-    if (action !== 'allow' || path === undefined || isGlob(path) || !['write', 'edit', 'bash', '*'].includes(tool)) return [];
     const real = toRealPath(toAbsolute(path, bases.workspace, bases.home));
     return real !== undefined && existsSync(real) ? [real] : [];
   });

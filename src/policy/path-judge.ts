@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
 import { normalize } from 'node:path';
+import { isGlob } from './globs.js';
 import { isSecret, runsLater, type Guarded } from './guarded-paths.js';
 import type { Action, JudgedCall, Rule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
-import { createPathRules, type Bases } from './rules.js';
+import { createPathRules, type Bases, type PathRules } from './rules.js';
 
 /** What is known of the machine and of what a person allowed it. Looked at anew for every call. */
 export interface PolicySettings {
@@ -52,15 +54,19 @@ const commonPlaces = [
   '/proc/version',
 ];
 
+/** What the rules say of paths, for a tool that reads or writes them. */
+export function rulesOf(kind: 'read' | 'write', { rules, toolName, bases }: Case): PathRules {
+  return createPathRules(rules, kind === 'read' ? [toolName, 'read'] : [toolName, 'write', 'edit'], bases);
+}
+
 /** Judges one path for reading or writing: the same for every tool. */
-export function judgePath(kind: 'read' | 'write', path: string, now: Case): Judged {
+export function judgePath(kind: 'read' | 'write', path: string, now: Case, rulesFor?: PathRules): Judged {
   const absolute = toAbsolute(path, now.cwd, now.bases.home);
   const real = toRealPath(absolute);
   const what = { of: 'path', text: `${kind} ${path}` } as const;
   if (isTooLong(absolute)) return { ...what, ...judgeTooLong(kind, now) };
   if (real === undefined) return { ...what, action: 'deny', why: `${path} leads nowhere` };
-  const toolNames = kind === 'read' ? [now.toolName, 'read'] : [now.toolName, 'write', 'edit'];
-  const matched = createPathRules(now.rules, toolNames, now.bases)([path, normalize(absolute), real]);
+  const matched = (rulesFor ?? rulesOf(kind, now))([path, normalize(absolute), real]);
   const because = matched && sayRule(matched.rule);
   const remember = { tool: now.toolName, path: real, action: 'allow' } as const;
   if (matched?.action === 'deny') return { ...what, action: 'deny', why: because ?? '', byRule: true };
@@ -94,4 +100,13 @@ function judgeTooLong(kind: 'read' | 'write', { mode }: Case): Pick<Judged, 'act
 export function sayRule({ source, tool, action, command, path, pattern }: Rule & { source: string }): string {
   const what = command ?? path ?? pattern;
   return `${source}: ${action} ${tool}${what === undefined ? '' : ` ${JSON.stringify(what)}`}`;
+}
+
+/** Places that a rule allows to write by name, but for what would run later: nobody sees what a command writes there. */
+export function allowedWrites({ rules, bases, guarded }: Case): string[] {
+  return rules.flatMap(({ tool, action, path }) => {
+    if (action !== 'allow' || path === undefined || isGlob(path) || !['write', 'edit', 'bash', '*'].includes(tool)) return [];
+    const real = toRealPath(toAbsolute(path, bases.workspace, bases.home));
+    return real !== undefined && existsSync(real) && runsLater(real, guarded) === undefined ? [real] : [];
+  });
 }

@@ -50,12 +50,11 @@ function readPattern(pattern: string): (asked: readonly string[]) => boolean {
   return (asked) => asked.some(glob.matches);
 }
 
-/** The rules about paths, looked up once for many of them. What is asked are the forms of a path: as written, made absolute, and where it leads. */
-export function createPathRules(
-  rules: readonly SourcedRule[],
-  toolNames: readonly string[],
-  bases: Bases,
-): (asked: readonly string[]) => Matched | undefined {
+/** What rules say about a path. What is asked are its forms: as written, made absolute, and where it leads. */
+export type PathRules = (asked: readonly string[]) => Matched | undefined;
+
+/** The rules about paths, looked up once for many of them. */
+export function createPathRules(rules: readonly SourcedRule[], toolNames: readonly string[], bases: Bases): PathRules {
   const read = rules
     .filter((rule) => isFor(rule, toolNames) && rule.command === undefined)
     .map((rule) => {

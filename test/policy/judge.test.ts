@@ -222,7 +222,6 @@ describe('paths', () => {
       'out/x',
       'dangling',
       '/etc/x',
-      '/tmp/x',
       '/proc/self/cwd/../../../x',
       '~/x',
     ];
@@ -234,6 +233,24 @@ describe('paths', () => {
       }
       expect(world.write(path, { mode: 'auto_edit' }).reach.refuses('write', join(world.workspace, 'fine'))).toBeUndefined();
     }
+  });
+
+  test('of the real /tmp are asked about, but for commands in a sandbox, which have one of their own', () => {
+    using world = makeWorld();
+    for (const mode of ['auto_edit', 'full'] as const) {
+      for (const tool of ['write', 'edit']) expect(world.write('/tmp/x', { mode }, tool).action).toBe('ask');
+      const settings = { noSandbox: 'install bubblewrap' };
+      for (const command of ['echo x > /tmp/x', 'touch /tmp/x', 'mkdir -p /tmp/a/b']) {
+        expect(world.bash(command, { mode }), command).toMatchObject({ action: 'allow', reach: { confinement: { kind: 'sandbox' } } });
+        expect(world.bash(command, { mode, settings }).action, command).toBe('ask');
+        expect(world.bash(command, { mode, unsandboxed: true }).action, command).toBe('ask');
+        const rules = ['echo', 'touch', 'mkdir'].map((name) => allow(name, { unsandboxed: true }));
+        expect(world.bash(command, { mode, rules }).action, command).toBe('ask');
+      }
+      expect(world.bash('echo x > $F', { mode, rules: [allow('echo', { unsandboxed: true })] }).action).toBe('ask');
+    }
+    expect(world.bash('touch /tmp/x', { mode: 'ask' }).action).toBe('ask');
+    expect(world.bash('touch /tmp/x', { mode: 'read_only' }).action).toBe('deny');
   });
 
   test('an approved write reaches its file and no other', () => {
@@ -420,29 +437,76 @@ test.each(['a\0b', '', '\n', '\ud800', 'x'.repeat(5_000), '/'.repeat(5_000), '~'
   }
 });
 
-test('the /tmp of a sandbox is its own: written unasked where the mode lets commands run, and never a reason to leave the sandbox', () => {
-  const workspace = mkdtempSync('/var/tmp/berth-judge-');
-  try {
-    const policy = createPolicy({
-      home: '/home/nobody-here',
-      umask: 0o022,
-      settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }),
-    });
-    const judge = (mode: Mode, command: string): Ruling =>
+describe('the /tmp of a sandbox is its own', () => {
+  function judgeIn(workspace: string, home: string, own: string[], more: { mode?: Mode; rules?: Rule[]; writable?: string[] } = {}) {
+    const { mode = 'auto_edit', rules = [], writable = [] } = more;
+    const policy = createPolicy({ home, umask: 0o022, settings: () => ({ noSandbox: undefined, network: false, writable, own }) });
+    return (command: string): Ruling =>
       policy.judge({
         toolName: 'bash',
         args: {},
         readOnly: false,
         mode,
         cwd: workspace,
-        rules: [],
+        rules: rules.map((rule) => ({ ...rule, source: 'test' })),
         accesses: [{ kind: 'command', command, network: false, unsandboxed: false }],
       });
-    expect(judge('auto_edit', 'make > /tmp/log').action).toBe('allow');
-    expect(judge('auto_edit', 'make > /tmp/../etc/x').action).toBe('ask');
-    const asked = judge('ask', 'make > /tmp/log');
-    expect([asked.action, asked.reach.confinement.kind]).toEqual(['ask', 'sandbox']);
-  } finally {
-    rmSync(workspace, { recursive: true });
+  }
+  const nobody = '/home/nobody-here';
+
+  test('written unasked where the mode lets commands run, and never a reason to leave the sandbox', () => {
+    const workspace = mkdtempSync('/var/tmp/berth-judge-');
+    try {
+      const judge = judgeIn(workspace, nobody, []);
+      expect(judge('make > /tmp/log').action).toBe('allow');
+      expect(judge('rm -rf /tmp').action).toBe('allow');
+      expect(judge('make > /tmp/../etc/x').action).toBe('ask');
+      const asked = judgeIn(workspace, nobody, [], { mode: 'ask' })('make > /tmp/log');
+      expect([asked.action, asked.reach.confinement.kind]).toEqual(['ask', 'sandbox']);
+    } finally {
+      rmSync(workspace, { recursive: true });
+    }
+  });
+
+  test('whatever of berth, of the home or of the workspace lies in the real one, which is asked about', () => {
+    const base = mkdtempSync('/tmp/berth-judge-');
+    const outside = mkdtempSync('/var/tmp/berth-judge-');
+    try {
+      const workspace = join(base, 'proj');
+      mkdirSync(workspace);
+      const worlds = [
+        { judge: judgeIn(outside, nobody, [base]), real: [`${base}/x`, base, '/tmp'] },
+        { judge: judgeIn(outside, nobody, ['/tmp', '/tmp/berth.sock']), real: ['/tmp/berth.sock'] },
+        { judge: judgeIn(outside, base, []), real: [`${base}/x`, '~/x', '~/.bashrc', base, '/tmp'] },
+        { judge: judgeIn(workspace, nobody, []), real: [`${base}/x`, '../x', base, '/tmp'] },
+        { judge: judgeIn(workspace, base, ['/tmp', '/tmp/berth.sock']), real: [`${base}/x`, '../x', base, '/tmp'] },
+        { judge: judgeIn(outside, nobody, [], { writable: [workspace] }), real: [`${base}/x`, base, '/tmp'] },
+        {
+          judge: judgeIn(outside, nobody, [], { rules: [{ tool: 'edit', path: workspace, action: 'allow' }] }),
+          real: [`${base}/x`, base, '/tmp'],
+        },
+      ];
+      for (const { judge, real } of worlds) {
+        for (const path of ['/tmp/x', '/tmp/a/b/c', `${base}-beside/x`]) {
+          expect(judge(`touch ${path}`), path).toMatchObject({ action: 'allow', reach: { confinement: { kind: 'sandbox' } } });
+          expect(judge(`ls > ${path}`).action, path).toBe('allow');
+        }
+        for (const path of real) expect(judge(`rm -r ${path}`).action, path).toBe('ask');
+      }
+    } finally {
+      rmSync(base, { recursive: true });
+      rmSync(outside, { recursive: true });
+    }
+  });
+});
+
+test('late code that a rule allows to edit by name is not writable for commands', () => {
+  using world = makeWorld();
+  writeFileSync(join(world.home, '.bashrc'), '');
+  writeFileSync(join(world.home, 'notes.txt'), '');
+  for (const tool of ['write', 'edit', 'bash', '*']) {
+    const rules = ['~/.bashrc', '~/.ssh', '.git/hooks', '~/notes.txt'].map((path): Rule => ({ tool, path, action: 'allow' }));
+    const { writable } = world.bash('make', { mode: 'auto_edit', rules }).reach.confinement;
+    expect(writable, tool).toEqual([world.workspace, join(world.home, 'notes.txt')]);
   }
 });
