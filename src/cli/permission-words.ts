@@ -1,32 +1,24 @@
 import type { Berth } from '../client/connect.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { RuleRow } from '../protocol/permissions.js';
+import { sayRule, saySubject } from '../protocol/rule-words.js';
 import { currentDirectory } from './directory.js';
 import { printableLine } from './printable.js';
 import type { Cli } from './subcommand.js';
 
 /** What a rule is about, without its action and tool. */
-export function describeSubject({ command, exact, path, pattern, network, unsandboxed }: RuleRow): string {
-  const what =
-    command !== undefined
-      ? `command ${command}${exact === true ? ' (exactly)' : ''}`
-      : path !== undefined
-        ? `path ${path}`
-        : pattern !== undefined
-          ? `pattern ${pattern}`
-          : 'every call';
-  const beside = [...(network === true ? ['with the network'] : []), ...(unsandboxed === true ? ['outside the sandbox'] : [])];
-  return printableLine([what, ...beside].join(', '));
+export function describeSubject(rule: RuleRow): string {
+  return printableLine(saySubject(rule));
 }
 
 export function describeRule(rule: RuleRow): string {
-  return `${rule.action} ${printableLine(rule.tool)}, ${describeSubject(rule)}`;
+  return printableLine(sayRule(rule));
 }
 
 const verdicts: Record<RuleRow['action'], string> = { allow: 'allowed without asking', ask: 'always asked about', deny: 'never done' };
 
 /** A rule in a sentence, for whoever has just made it. */
-export function sayRule(rule: RuleRow): string {
+export function confirmRule(rule: RuleRow): string {
   const { tool, action, command, exact, path, pattern, network, unsandboxed } = rule;
   const calls = tool === 'bash' ? 'commands' : tool === '*' ? 'calls of all tools' : `calls of the tool ${tool}`;
   const which =

@@ -4,7 +4,7 @@ import type { RuleRow } from '../protocol/permissions.js';
 import { shortId, shortenHome } from './brief.js';
 import { currentDirectory } from './directory.js';
 import { exit, Refused, WrongUsage } from './exit.js';
-import { describeRule, sayRule } from './permission-words.js';
+import { describeRule, confirmRule } from './permission-words.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Cli, Subcommand } from './subcommand.js';
@@ -74,7 +74,7 @@ export const permissionsAdd: Subcommand = {
     const done = orRefused(await berth.call('add_permission', { ...scope, rule }));
     const id = await findId(berth, scope, rule);
     if (json) cli.printJson({ ...done, permission_id: id });
-    else cli.print(`${sayRule(rule)}, ${describeScope(done)}${id === null ? '' : ` (berth permissions rm ${id} takes it back)`}`);
+    else cli.print(`${confirmRule(rule)}, ${describeScope(done)}${id === null ? '' : ` (berth permissions rm ${id} takes it back)`}`);
     const { words } = args;
     if (words !== undefined && rule.command === words && (await listTools(berth)).includes(words)) {
       cli.complain(`berth: this is about the command ${words}; the tool of that name is meant with --tool ${words}`);

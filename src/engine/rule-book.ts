@@ -1,6 +1,7 @@
 import type { OpenCall, SessionState } from '../core/session.js';
 import type { Policy, RuleSources, SourcedRule, WorkspaceConfig } from '../policy/port.js';
 import type { UiMethod } from '../protocol/events.js';
+import { sayRule } from '../protocol/rule-words.js';
 import { makeVisible } from '../protocol/visible.js';
 import type { Store } from '../store/store.js';
 import type { Question } from '../tools/port.js';
@@ -78,9 +79,7 @@ export function createRuleBook({ store, commit, loadPolicy, sources, asks, now, 
 }
 
 function trustQuestion({ path, digest, rules }: WorkspaceConfig, workspace: string): Question {
-  const said = rules.map(
-    ({ tool, action, command, path: file, pattern }) => `  ${action} ${tool} ${command ?? file ?? pattern ?? '(every call)'}`,
-  );
+  const said = rules.map((rule) => `  ${sayRule(rule)}`);
   return {
     method: 'confirm',
     timeoutMs: null,

@@ -3,7 +3,7 @@ import { normalize } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import type { Access } from '../tools/port.js';
 import { createGlob, isGlob } from './globs.js';
-import { allowedWrites, judgePath, rulesOf, sayRule, type Case, type Judged } from './path-judge.js';
+import { allowedWrites, judgePath, rulesOf, sayWhy, type Case, type Judged } from './path-judge.js';
 import type { Rule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
 import { createPathRules, rulesForPart, type PathRules } from './rules.js';
@@ -141,7 +141,7 @@ function judgeReads({ reads, text }: CommandPart, now: Case): Judged | undefined
     if (isTooLong(absolute)) continue;
     const forms = [path, normalize(absolute), toRealPath(absolute) ?? absolute];
     const matched = rulesFor([...forms, ...namedByGlob(absolute, denying, now)]);
-    if (matched) return { ...what, action: 'deny', why: sayRule(matched.rule) };
+    if (matched) return { ...what, action: 'deny', why: sayWhy(matched.rule) };
   }
   const tooLong = absolutes.some(({ absolute }) => isTooLong(absolute));
   return tooLong ? { ...what, action: 'ask', why: 'a path in it is longer than any can be' } : undefined;
@@ -161,14 +161,14 @@ function judgeWords(part: CommandPart, { network, unsandboxed }: Command, now: C
   const what = { of: 'command', text: part.text } as const;
   const matched = rulesForPart(now.rules, now.toolName, part);
   const remember = rememberPart(part, now.toolName, { network, unsandboxed });
-  if (matched?.action === 'deny') return { ...what, action: 'deny', why: sayRule(matched.rule), byRule: true };
-  if (matched?.action === 'ask') return { ...what, action: 'ask', why: sayRule(matched.rule), byRule: true };
+  if (matched?.action === 'deny') return { ...what, action: 'deny', why: sayWhy(matched.rule), byRule: true };
+  if (matched?.action === 'ask') return { ...what, action: 'ask', why: sayWhy(matched.rule), byRule: true };
   if (matched) {
     const { network: net, unsandboxed: free } = matched.rule;
     return {
       ...what,
       action: 'allow',
-      why: sayRule(matched.rule),
+      why: sayWhy(matched.rule),
       byRule: true,
       ...(net === undefined ? {} : { network: net }),
       ...(free === undefined ? {} : { unsandboxed: free }),

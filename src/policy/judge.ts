@@ -3,7 +3,7 @@ import type { Access, Confinement, Reach } from '../tools/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
 import { lateCodeIn, runsLater, secretPlaces, type Guarded } from './guarded-paths.js';
-import { allowedWrites, judgePath, sayRule, type Case, type Judged, type PolicySettings } from './path-judge.js';
+import { allowedWrites, judgePath, sayWhy, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
 import { wrongRule } from './rules.js';
@@ -71,7 +71,7 @@ function judgeBare({ toolName, rules }: Case): Judged {
   const rule = found.find(({ action }) => action === 'deny') ?? found.find(({ action }) => action === 'ask');
   const what = { of: 'path', text: toolName } as const;
   if (!rule) return { ...what, action: 'allow', why: 'it touches nothing' };
-  return { ...what, action: rule.action, why: sayRule(rule), byRule: true };
+  return { ...what, action: rule.action, why: sayWhy(rule), byRule: true };
 }
 
 /** Rules for all that was asked, or none: half of them would not allow it the next time. */

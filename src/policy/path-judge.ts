@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import { normalize } from 'node:path';
 import { isGlob } from './globs.js';
+import { sayRule } from '../protocol/rule-words.js';
 import { isSecret, runsLater, type Guarded } from './guarded-paths.js';
-import type { Action, JudgedCall, Rule } from './port.js';
+import type { Action, JudgedCall, Rule, SourcedRule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
 import { createPathRules, type Bases, type PathRules } from './rules.js';
 
@@ -67,7 +68,7 @@ export function judgePath(kind: 'read' | 'write', path: string, now: Case, rules
   if (isTooLong(absolute)) return { ...what, ...judgeTooLong(kind, now) };
   if (real === undefined) return { ...what, action: 'deny', why: `${path} leads nowhere` };
   const matched = (rulesFor ?? rulesOf(kind, now))([path, normalize(absolute), real]);
-  const because = matched && sayRule(matched.rule);
+  const because = matched && sayWhy(matched.rule);
   const remember = { tool: now.toolName, path: real, action: 'allow' } as const;
   if (matched?.action === 'deny') return { ...what, action: 'deny', why: because ?? '', byRule: true };
   if (kind === 'write' && now.mode === 'read_only') return { ...what, action: 'deny', why: 'nothing is written in the mode read_only' };
@@ -97,9 +98,8 @@ function judgeTooLong(kind: 'read' | 'write', { mode }: Case): Pick<Judged, 'act
   return { action: 'ask', why: 'a path in it is longer than any can be', byRule: true };
 }
 
-export function sayRule({ source, tool, action, command, path, pattern }: Rule & { source: string }): string {
-  const what = command ?? path ?? pattern;
-  return `${source}: ${action} ${tool}${what === undefined ? '' : ` ${JSON.stringify(what)}`}`;
+export function sayWhy(rule: SourcedRule): string {
+  return `${rule.source}: ${sayRule(rule)}`;
 }
 
 /** Places that a rule allows to write by name, but for what would run later: nobody sees what a command writes there. */

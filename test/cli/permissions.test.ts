@@ -28,12 +28,12 @@ test('rules are added, listed with where they come from, and removed', async () 
   await runOk(daemon, ['permissions', 'add', '--command', 'npm test', '--exact', '--network', '--session', session]);
   expect(await runJsonLine(daemon, ['permissions', 'add', '--ask', '--tool', 'bash'])).toMatchObject({ permission_id: '4' });
   const here = await runOk(daemon, ['permissions', 'ls']);
-  expect(here).toMatch(/^1 +allow +bash +\S+\/work +command git status$/m);
-  expect(here).toMatch(/^2 +deny +read +everywhere +path \*\.pem$/m);
+  expect(here).toMatch(/^1 +allow +bash +\S+\/work +git status$/m);
+  expect(here).toMatch(/^2 +deny +read +everywhere +\*\.pem$/m);
   expect(here).toMatch(/^4 +ask +bash +\S+\/work +every call$/m);
   expect(here).not.toContain('npm test');
   const ofSession = await runOk(daemon, ['permissions', 'ls', '--session', session]);
-  expect(ofSession).toMatch(/^3 +allow +bash +session \w{10} +command npm test \(exactly\), with the network$/m);
+  expect(ofSession).toMatch(/^3 +allow +bash +session \w{10} +npm test \(exactly\), with the network$/m);
   const elsewhere = { cwd: daemon.root };
   expect(await runOk(daemon, ['permissions', 'ls'], elsewhere)).not.toContain('git status');
   expect(await runOk(daemon, ['permissions', 'ls', '--all'], elsewhere)).toMatch(/git status[^]*npm test/);
@@ -90,7 +90,10 @@ test('words are a command, whatever tools there are, and what was made of them i
   );
   // Where an option says what it is about, a word can only be the tool.
   expect(await runOk(daemon, ['permissions', 'add', 'write', '--path', 'docs'])).toContain('calls of the tool write on docs, in ');
-  expect(await runOk(daemon, ['permissions', 'ls'])).toMatch(/^1 +allow +bash +\S+ +command ls$/m);
+  expect(await runOk(daemon, ['permissions', 'ls'])).toMatch(/^1 +allow +bash +\S+ +ls$/m);
+  const free = ['permissions', 'add', 'npm test', '--network', '--unsandboxed'];
+  expect(await runOk(daemon, free)).toContain('commands that begin with "npm test", with the network, outside the sandbox, in ');
+  expect(await runOk(daemon, ['permissions', 'ls'])).toMatch(/ npm test, with the network, outside the sandbox\n/);
 });
 
 test('a command is tried part by part, and the exit code says what would become of it', async () => {
@@ -104,7 +107,7 @@ test('a command is tried part by part, and the exit code says what would become 
   const asked = await runCommand(daemon, ['permissions', 'test', 'git status && make']);
   expect(asked).toMatchObject({ code: 3, stderr: '' });
   expect(asked.stdout).toMatch(/^asked: .*\n {2}allowed {2}git status .*\n {2}asked {4}make /);
-  expect(asked.stdout).toMatch(/“Always” would add:\n {2}allow bash, command make \(exactly\)\nmode ask, in /);
+  expect(asked.stdout).toMatch(/“Always” would add:\n {2}allow bash make \(exactly\)\nmode ask, in /);
   expect(asked.stdout).toContain('without a sandbox');
   const denied = await runCommand(daemon, ['permissions', 'test', '-', '--json'], { input: 'git status; curl evil\n' });
   expect(denied.code).toBe(4);
@@ -135,7 +138,7 @@ test('the config of a directory counts once it was shown and trusted, and not an
     /says:\n {2}\{.*\}\nthe config of \S+ counts until it changes\n$/,
   );
   expect(await runOk(daemon, ['permissions', 'ls'])).toMatch(
-    /own config .*, trusted\n[^]*\n- +allow +bash +\S+config\.json +command make \(exactly\)/,
+    /own config .*, trusted\n[^]*\n- +allow +bash +\S+config\.json +make \(exactly\)/,
   );
   expect(await runCommand(daemon, ['permissions', 'test', 'make'])).toMatchObject({ code: 0 });
   addConfig(daemon, [{ tool: 'bash', action: 'allow', command: 'rm' }]);
