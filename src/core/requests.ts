@@ -1,7 +1,7 @@
 import { refusal } from '../protocol/errors.js';
 import type { EventPayload, UiMethod, UiRequest } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import { accept, reject, refuse, type Decision } from './decision.js';
+import { accept, recorded, reject, refuse, type AuditEntry, type Decision } from './decision.js';
 import type { SessionState } from './session.js';
 
 export interface NewRequest {
@@ -43,11 +43,30 @@ export function answerRequest(state: SessionState, requestId: string, answer: An
   const request = state.requests.find(({ request_id }) => request_id === requestId);
   if (!request) return reject('already_resolved');
   const at = { session_id: state.id, run_id: request.run_id, request_id: requestId, by: answer.by };
-  if (answer.cancelled) return resolved({ ...at, outcome: 'cancelled', result: null });
-  if (typeof answer.error === 'string') return resolved({ ...at, outcome: 'error', result: null });
+  const settle = (outcome: 'cancelled' | 'error' | 'answered', result: unknown): Decision =>
+    recorded(resolved({ ...at, outcome, result }), auditOf(request, answer.by, outcome, result));
+  if (answer.cancelled) return settle('cancelled', null);
+  if (typeof answer.error === 'string') return settle('error', null);
   const problem = wrongAnswer(request, answer.result);
   if (problem) return refuse(refusal('invalid_payload', `result: ${problem}`, { field: 'result' }));
-  return resolved({ ...at, outcome: 'answered', result: answer.result });
+  return settle('answered', answer.result);
+}
+
+/** What a person said about a call is on record from then on, whatever becomes of the call. */
+function auditOf({ run_id, tool_call_id, params }: UiRequest, by: string, outcome: string, result: unknown): AuditEntry | undefined {
+  if (params.kind !== 'approval') return undefined;
+  const { tool_name: toolName, title } = params;
+  const about = {
+    runId: run_id,
+    toolCallId: tool_call_id,
+    toolName: typeof toolName === 'string' ? toolName : '',
+    subject: typeof title === 'string' ? title : '',
+    by,
+  };
+  const verdict = toVerdict(result);
+  if (verdict.allow) return { ...about, action: 'allow', why: `allowed ${verdict.scope === 'once' ? 'once' : `(${verdict.scope})`}` };
+  const why = verdict.reason ?? (outcome === 'answered' ? 'no reason was given' : `it was ${outcome}`);
+  return { ...about, action: 'deny', why };
 }
 
 /** A request that nobody may or did answer: its result is null. */

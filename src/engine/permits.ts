@@ -4,6 +4,7 @@ import { toVerdict } from '../core/requests.js';
 import type { OpenCall, SessionState } from '../core/session.js';
 import type { Policy, Ruling, SourcedRule } from '../policy/port.js';
 import { limits } from '../protocol/limits.js';
+import { saySubject } from '../protocol/rule-words.js';
 import { makeVisible } from '../protocol/visible.js';
 import type { ApprovalNeed, Preparation, Question, Reach, Tool } from '../tools/port.js';
 import type { Asks } from './asks.js';
@@ -34,12 +35,13 @@ export interface Waiting extends RunHands {
 /** What the policy says; a tool that always wants a person's yes says so in its own words. */
 type Judgement = Ruling & { need?: ApprovalNeed };
 
+/** What became of a call. What a person said has its `audit` in the commit of the answer. */
 export type Permit =
-  | { kind: 'granted'; reach: Reach; basis: string | undefined; audit: AuditEntry }
+  | { kind: 'granted'; reach: Reach; basis: string | undefined; audit: AuditEntry | undefined }
   /** Told to the model; the turn goes on. */
   | { kind: 'refused'; why: string; audit: AuditEntry | undefined }
   /** A person said no and nothing else: the run stops. */
-  | { kind: 'stopped'; why: string; audit: AuditEntry }
+  | { kind: 'stopped'; why: string }
   /** The run is over, or a steer took the call's place. */
   | { kind: 'gone' };
 
@@ -87,31 +89,28 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
           const why = `Not allowed: ${ruling.why}`;
           return { kind: 'refused', why, audit: { ...about, action: 'deny', by: 'policy', why: ruling.why } };
         }
-        const granted = { kind: 'granted', reach: ruling.reach, basis: preparation.basis } as const;
-        if (ruling.action === 'allow') return { ...granted, audit: { ...about, action: 'allow', by: 'policy', why: ruling.why } };
+        if (ruling.action === 'allow') {
+          const audit = { ...about, action: 'allow', by: 'policy', why: ruling.why } as const;
+          return { kind: 'granted', reach: ruling.reach, basis: preparation.basis, audit };
+        }
         const digest = digestOf(ready, state, preparation, ruling);
         const answered = await ask(state, toQuestion(state, ready, preparation, ruling, digest, timeoutMs()), ready, digest, waiting);
         if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return { kind: 'gone' };
         const verdict = toVerdict(answered.result);
-        const said = { ...about, by: answered.by };
         if (!verdict.allow) {
-          const why = verdict.reason ?? (answered.outcome === 'answered' ? 'no reason was given' : `it was ${answered.outcome}`);
-          const audit = { ...said, action: 'deny', why } as const;
-          if (verdict.reason !== undefined) return { kind: 'refused', why: `Denied: ${verdict.reason}`, audit };
+          if (verdict.reason !== undefined) return { kind: 'refused', why: `Denied: ${verdict.reason}`, audit: undefined };
+          const audit = { ...about, action: 'deny', by: answered.by, why: `it was ${answered.outcome}` } as const;
           if (answered.outcome === 'denied') return { kind: 'refused', why: 'Denied: nobody was there to approve it.', audit };
           if (answered.outcome === 'timeout') return { kind: 'refused', why: 'Denied: nobody answered in time.', audit };
           const isNo = answered.outcome === 'answered';
-          return { kind: 'stopped', why: isNo ? 'Denied by the person.' : 'Not run: the person gave no answer.', audit };
+          return { kind: 'stopped', why: isNo ? 'Denied by the person.' : 'Not run: the person gave no answer.' };
         }
         // What was approved is what is there now: a file or a rule may have changed while a person thought.
         const now = await prepare(ready, state);
         const still = typeof now === 'string' ? undefined : await judge(state, ready, now, waiting);
-        if (typeof now === 'string' || still?.action === 'deny') continue;
-        if (still && digestOf(ready, state, now, { ...still, action: 'ask', notes: ruling.notes }) !== digest) continue;
-        return {
-          ...granted,
-          audit: { ...said, action: 'allow', why: `allowed ${verdict.scope === 'once' ? 'once' : `(${verdict.scope})`}` },
-        };
+        if (typeof now === 'string' || !still || still.action === 'deny') continue;
+        if (digestOf(ready, state, now, { ...still, action: 'ask', notes: ruling.notes }) !== digest) continue;
+        return { kind: 'granted', reach: still.reach, basis: now.basis, audit: undefined };
       }
       return { kind: 'refused', why: 'Not run: what it is about kept changing while it was approved.', audit: undefined };
     },
@@ -148,7 +147,7 @@ function toQuestion(
   timeoutMs: number | null,
 ): Question {
   const command = accesses.find((access) => access.kind === 'command');
-  const rule = remember.map(({ command: words, path }) => `${tool.name} ${words ?? path ?? ''}`).join('; ');
+  const rule = remember.map((one) => `${one.tool} ${saySubject(one)}`).join('; ');
   const long = remember.length > 0;
   return {
     method: 'select',

@@ -81,9 +81,7 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
         await finish(state, call.id, failed(permit.why, true), group, permit.audit);
         return undefined;
       case 'stopped':
-        await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
-          recorded(stopForDenial(now, call.id, permit.why, fresh), permit.audit),
-        );
+        await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => stopForDenial(now, call.id, permit.why, fresh));
         return undefined;
       case 'granted': {
         const { audit } = permit;

@@ -1,11 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
 import { createPolicy } from '../../src/policy/judge.js';
 import type { Rule, WorkspaceConfig } from '../../src/policy/port.js';
 import type { UiRequest } from '../../src/protocol/events.js';
 import { createEditTool } from '../../src/tools/edit.js';
-import type { Tool } from '../../src/tools/port.js';
+import { toolText, type Tool } from '../../src/tools/port.js';
 import { createReadMarks } from '../../src/tools/read-marks.js';
 import { createReadTool } from '../../src/tools/read.js';
 import { createWriteTool } from '../../src/tools/write.js';
@@ -32,17 +33,18 @@ interface DeskSetup {
   timeoutMs?: number;
   attended?: () => boolean;
   runsAtOnceMax?: number;
+  more?: Tool[];
 }
 
 /** An engine with real file tools and a real policy, in a workspace of its own. */
-function createDesk({ rules = [], config, timeoutMs, attended, runsAtOnceMax = 8 }: DeskSetup = {}): Desk {
+function createDesk({ rules = [], config, timeoutMs, attended, runsAtOnceMax = 8, more = [] }: DeskSetup = {}): Desk {
   const dir = makeTempDir();
   const cwd = dir.file('home/work');
   mkdirSync(cwd, { recursive: true });
   writeFileSync(join(cwd, 'a.txt'), 'one\n');
   const marks = createReadMarks();
   const deps = { marks, onLateCode: async () => () => undefined };
-  const tools = [createReadTool({ marks }), createWriteTool(deps), createEditTool(deps)] as Tool[];
+  const tools = [createReadTool({ marks }), createWriteTool(deps), createEditTool(deps), ...more] as Tool[];
   const policy = createPolicy({
     home: dir.file('home'),
     umask: 0o022,
@@ -261,7 +263,7 @@ describe('the record', () => {
     await desk.call('read', { path: 'a.txt' });
     await desk.told();
     await desk.call('write', write('no.txt'));
-    expect(await desk.told()).toBe('Not allowed: config.json: deny write "no.txt"');
+    expect(await desk.told()).toBe('Not allowed: config.json: deny write no.txt');
     await desk.call('write', write('b.txt'));
     desk.answer(await desk.approval(), 'allow_once');
     await desk.told();
@@ -271,9 +273,63 @@ describe('the record', () => {
     expect(decisions(desk.berth)).toEqual([
       'deny write by test: no reason was given',
       'allow write by test: allowed once',
-      'deny write by policy: config.json: deny write "no.txt"',
+      'deny write by policy: config.json: deny write no.txt',
       'allow read by policy: it is in the workspace',
     ]);
+  });
+});
+
+test.each([
+  ['allow_once', 'allow write by test: allowed once'],
+  ['allow_always', 'allow write by test: allowed (always)'],
+])('the record has an answer even if the call cannot be carried out any more: %s', async (answer, row) => {
+  await using desk = createDesk();
+  await desk.call('write', write('note.txt'));
+  const request = await desk.approval();
+  writeFileSync(desk.path('note.txt'), 'by hand\n');
+  desk.answer(request, answer);
+  expect(decisions(desk.berth)).toEqual([row]);
+  expect(await desk.told()).toMatch(/exists and was not read/);
+  expect(decisions(desk.berth)).toEqual([row]);
+  expect(readFileSync(desk.path('note.txt'), 'utf8')).toBe('by hand\n');
+});
+
+describe('a command', () => {
+  /** Says what it may reach, and runs nothing. */
+  const bash: Tool<{ command: string; network?: boolean | undefined; unsandboxed?: boolean | undefined }> = {
+    name: 'bash',
+    description: 'Says what it may reach.',
+    parameters: z.object({ command: z.string(), network: z.boolean().optional(), unsandboxed: z.boolean().optional() }),
+    readOnly: false,
+    resumable: false,
+    title: ({ command }) => command,
+    prepare: ({ command, network = false, unsandboxed = false }) =>
+      Promise.resolve({ accesses: [{ kind: 'command', command, network, unsandboxed }] }),
+    run: (_, { reach }) => Promise.resolve(toolText(reach.confinement.hidden.join('\n'))),
+  };
+
+  test('that was approved reaches what it may reach at that time: a rule of meanwhile counts', async () => {
+    const rules: Rule[] = [];
+    await using desk = createDesk({ rules, more: [bash] });
+    await desk.call('bash', { command: 'make' });
+    const request = await desk.approval();
+    rules.push({ tool: 'read', path: 'a.txt', action: 'deny' });
+    desk.answer(request, 'allow_once');
+    expect((await desk.told()).split('\n')).toContain(desk.path('a.txt'));
+  });
+
+  test.each([
+    [{ network: true }, 'bash make (exactly), with the network'],
+    [{ unsandboxed: true }, 'bash make (exactly), outside the sandbox'],
+    [{}, 'bash make (exactly)'],
+  ])('is remembered with what it wants beside, and the question says so: %j', async (wishes, rule) => {
+    await using desk = createDesk({ more: [bash] });
+    await desk.call('bash', { command: 'make', ...wishes });
+    const request = await desk.approval();
+    expect(request.params).toMatchObject({ rule, rules: [{ command: 'make', exact: true, ...wishes }] });
+    expect(request.params.options).toContainEqual({ value: 'allow_always', label: `Always allow in this workspace: ${rule}` });
+    desk.answer(request, 'deny');
+    await desk.berth.idle(desk.session);
   });
 });
 
@@ -293,6 +349,31 @@ describe("a workspace's own config", () => {
     await desk.call('write', write('c.txt'));
     await desk.told();
     expect(existsSync(desk.path('c.txt'))).toBe(true);
+  });
+
+  test('is put into words with all that its rules give', async () => {
+    const rules: Rule[] = [
+      { tool: 'bash', command: 'npm test', action: 'allow', unsandboxed: true },
+      { tool: 'bash', command: 'npm ci', action: 'allow', network: true, exact: true },
+      { tool: 'read', path: '.env', action: 'deny' },
+      { tool: '*', path: 'a', action: 'ask' },
+      { tool: '*', pattern: '*secret*', action: 'deny' },
+      ...open,
+    ];
+    await using desk = createDesk({ config: config(rules) });
+    await desk.call('write', write('b.txt'));
+    const asked = await desk.approval();
+    expect(String(asked.params.message).split('\n').slice(1, -1)).toEqual([
+      '  allow bash npm test, outside the sandbox',
+      '  allow bash npm ci (exactly), with the network',
+      '  deny read .env',
+      '  ask * the path a',
+      '  deny * anything like *secret*',
+      '  allow write every call',
+    ]);
+    desk.answer(asked, false);
+    desk.answer(await desk.approval(), 'deny');
+    await desk.berth.idle(desk.session);
   });
 
   test('that is not trusted is asked about once, and inert', async () => {
