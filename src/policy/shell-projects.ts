@@ -67,7 +67,7 @@ function lookAtPackager(name: string, look: Look, inspect: Inspect): void {
     else runsNamed(look, first, inspect);
     return;
   }
-  if (hasValue(sub, packager.looks.split(' '))) return;
+  if (hasValue(sub, packager.looks.split(' '))) return hasValue(sub, ['audit']) ? doubtFlags(look, at + 1, /^(fix$|--?fi)/) : undefined;
   mustName(look, `${name} ${sub.value ?? ''} runs or changes something`, at + 1);
   if (hasValue(sub, ['config', 'c', 'set', 'explore', 'edit', 'link', 'pkg'])) doubtAll(look, 'it changes settings or opens a program');
   if (packager.free === 'later') {
@@ -81,6 +81,13 @@ function lookAtPackager(name: string, look: Look, inspect: Inspect): void {
 
 function isValueOf(table: Flags, word: ShellWord | undefined): boolean {
   return typeof word?.value === 'string' && table.known.get(word.value)?.takes === '=';
+}
+
+/** Words that make a command which looks into one that changes something. */
+function doubtFlags(look: Look, from: number, changing: RegExp): void {
+  look.words.slice(from).forEach(({ guess }, i) => {
+    if (changing.test(guess)) look.doubts.push({ why: `${guess} changes something`, upTo: from + i + 1 });
+  });
 }
 
 /** A rule for what a project runs means this project. */
@@ -181,6 +188,7 @@ function lookAtBuilder(name: string, look: Look): void {
   // A single dash before a long name is a flag of go only; every other subcommand is the first operand.
   if (!sub || hasValue(look.words[1], builder.looks.split(' '))) return;
   mustName(look, `${name} ${sub.word.value ?? ''} runs or changes something`, sub.index + 1);
+  if (name === 'go' && hasValue(sub.word, ['env'])) doubtFlags(look, sub.index + 1, /^--?[wu](=|$)/);
   if (name === 'docker' && hasValue(sub.word, ['run', 'exec', 'compose', 'build', 'buildx', 'create'])) {
     doubtAll(look, 'it runs another command');
     look.anywhere = true;

@@ -13,7 +13,7 @@ export const sensibleRules = [
   'git status, git log, git diff, git show, git branch, git tag, git remote, git stash list, git blame, git rev-parse, git ls-files, git ls-tree',
   'git grep, git reflog, git describe, git shortlog, git config --get, git config --list, git cat-file, git merge-base, git for-each-ref',
   'npm test, npm run build, npm run -s build, npx eslint, npx tsc, npx vitest run, npx prettier, pnpm test, pnpm -r test, yarn test, bun test',
-  'cargo test, cargo build, cargo check, python -m pytest, pytest, go test, make test, node --version, npm --version, python --version',
+  'npm audit, pnpm audit, go env, cargo test, cargo build, cargo check, python -m pytest, pytest, go test, make test, node --version, npm --version, python --version',
 ].flatMap((line) => line.split(', '));
 
 function readLines(name: string): string[] {
