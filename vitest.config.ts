@@ -6,10 +6,10 @@ export default defineConfig({
   test: {
     pool: 'forks',
     include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     retry: 0,
-    // Most of a suite is waiting for a daemon of its own.
-    maxWorkers: 2,
+    // Two cores are kept busy: most of a suite is waiting for a daemon of its own.
+    maxWorkers: 3,
   },
 });

@@ -52,5 +52,5 @@ test(
     process.stdout.write(tell('boots that die', workload.figures));
     expect(workload.figures.hits.size).toBeGreaterThan(0);
   },
-  full ? 600_000 : 60_000,
+  full ? 600_000 : 180_000,
 );

@@ -343,7 +343,7 @@ test.skipIf(missing('bwrap') || missing('python3'))(
     expect(await talk.ended(runId)).toBe('aborted');
     expect(sleepers(seconds)).toEqual([]);
   },
-  60_000,
+  120_000,
 );
 
 test.skipIf(missing('bwrap') || missing('python3'))(
@@ -374,5 +374,5 @@ test.skipIf(missing('bwrap') || missing('python3'))(
     }
     expect(answers).toBeGreaterThan(10);
   },
-  60_000,
+  120_000,
 );

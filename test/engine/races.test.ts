@@ -93,7 +93,7 @@ describe('around the end of a run', () => {
       expect(refused).toBeGreaterThan(0);
       expect(joined).toBeGreaterThan(0);
     },
-    full ? 300_000 : 60_000,
+    full ? 300_000 : 180_000,
   );
 });
 

@@ -136,7 +136,7 @@ describe('after a kill -9', () => {
         expect(await talk.state()).toMatchObject({ run_state: 'idle', queue: { inputs: [], paused: false } });
       }
     },
-    full ? 300_000 : 30_000,
+    full ? 300_000 : 90_000,
   );
 });
 

@@ -106,5 +106,5 @@ test(
     expect(ends).toHaveLength(starts.length);
     await berth[Symbol.asyncDispose]();
   },
-  full ? 300_000 : 30_000,
+  full ? 300_000 : 90_000,
 );

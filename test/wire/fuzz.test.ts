@@ -199,5 +199,5 @@ test(
     done(await client.call('list_sessions'));
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   },
-  isFull ? 3_600_000 : 60_000,
+  isFull ? 3_600_000 : 180_000,
 );
