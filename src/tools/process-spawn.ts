@@ -46,7 +46,7 @@ const prelude = [
   '[ "$2" = - ] || { ulimit -S -i "$2"; ulimit -S -q "$3"; }',
   'echo 1000 >/proc/self/oom_score_adj',
   // Where each session is a group of its own to the scheduler, the nice value of one process means nothing to the others.
-  'echo 10 >/proc/self/autogroup',
+  'echo 5 >/proc/self/autogroup',
   // Whoever started the daemon may have left descriptors open. Other shells cannot close those beyond 9.
   'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] && [ -n "$BASH" -o "$fd" -lt 10 ] && eval "exec $fd>&-"; done',
   'shift 4',
