@@ -9,7 +9,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     retry: 0,
-    // Two cores are kept busy: most of a suite is waiting for a daemon of its own.
-    maxWorkers: 3,
+    // Most of a suite is waiting for a daemon of its own; what is measured must not wait for too many others.
+    maxWorkers: 2,
   },
 });
