@@ -80,7 +80,8 @@ const bytesPerBlock = 512;
 
 /** What files in memory have on this machine, of whoever they are. */
 export function readSharedBytes(): number {
-  return Number(/^Shmem:\s+(\d+) kB$/m.exec(readFileSync('/proc/meminfo', 'latin1'))?.[1] ?? 0) * 1024;
+  const text = look(() => readFileSync('/proc/meminfo', 'latin1')) ?? '';
+  return Number(/^Shmem:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024;
 }
 
 /** True when the process was started with this variable, `name=value`. */

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
+import { isOfSystem } from './closed-folders.js';
 import { childrenOf, listProcesses, readHeldKb, readMemoryFiles, readProcesses, readSharedBytes } from './process-table.js';
 import { namespaceInit } from './process-tree.js';
 
@@ -51,7 +52,7 @@ export function createProcessWatch() {
     async function look(): Promise<void> {
       for (const command of [...watched]) {
         // It may have ended meanwhile.
-        if ((await exceeds(command)) && watched.delete(command)) command.onExcess({ what, most: command.bounds[what] });
+        if ((await unlessUnreadable(exceeds(command))) && watched.delete(command)) command.onExcess({ what, most: command.bounds[what] });
       }
       isPlanned = false;
       plan();
@@ -71,6 +72,16 @@ export function createProcessWatch() {
     for (const plan of schedules) plan();
     return () => void watched.delete(command);
   };
+}
+
+/** A daemon that has no descriptor left for a look takes the next one. */
+async function unlessUnreadable(looked: Promise<boolean>): Promise<boolean> {
+  try {
+    return await looked;
+  } catch (error) {
+    if (isOfSystem(error)) return false;
+    throw error;
+  }
 }
 
 async function exceedsProcesses(command: Watched): Promise<boolean> {

@@ -193,6 +193,8 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
         excess = found;
         // Whoever takes all there is gets no time to take more.
         killing ??= kill(0);
+        // A fault of it is heard by whoever asks for its end.
+        killing.catch(() => undefined);
       },
     });
     handle.exited = finish();
