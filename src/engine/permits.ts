@@ -51,7 +51,7 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
     const { call, tool, args } = ready;
     const { accesses } = preparation;
     const rules = await rulesFor(state, call, waiting);
-    const asked = { toolName: tool.name, args, accesses, readOnly: tool.readOnly, mode: state.approvalMode, cwd: state.cwd, rules };
+    const asked = { toolName: tool.name, accesses, readOnly: tool.readOnly, mode: state.approvalMode, cwd: state.cwd, rules };
     const ruling = (await loadPolicy()).judge(asked);
     const need = state.approvalMode === 'full' ? undefined : tool.approval?.(args);
     if (!need || ruling.action === 'deny') return ruling;
@@ -75,7 +75,9 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
     async again(state: SessionState, ready: ReadyCall, waiting: RunHands): Promise<{ reach: Reach; basis: string | undefined } | string> {
       const preparation = await prepare(ready, state);
       if (typeof preparation === 'string') return preparation;
-      const { reach } = await judge(state, ready, preparation, waiting);
+      const { action, why, reach } = await judge(state, ready, preparation, waiting);
+      // It was approved when it began, or needed no approval; what is denied now does not begin again.
+      if (action === 'deny') return `Not allowed: ${why}`;
       return { reach, basis: preparation.basis };
     },
     async obtain(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
@@ -93,7 +95,7 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
           const audit = { ...about, action: 'allow', by: 'policy', why: ruling.why } as const;
           return { kind: 'granted', reach: ruling.reach, basis: preparation.basis, audit };
         }
-        const digest = digestOf(ready, state, preparation, ruling);
+        const digest = digestOf(ready, state, preparation, ruling.reach);
         const answered = await ask(state, toQuestion(state, ready, preparation, ruling, digest, timeoutMs()), ready, digest, waiting);
         if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return { kind: 'gone' };
         const verdict = toVerdict(answered.result);
@@ -109,7 +111,7 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
         const now = await prepare(ready, state);
         const still = typeof now === 'string' ? undefined : await judge(state, ready, now, waiting);
         if (typeof now === 'string' || !still || still.action === 'deny') continue;
-        if (digestOf(ready, state, now, { ...still, action: 'ask', notes: ruling.notes }) !== digest) continue;
+        if (digestOf(ready, state, now, still.reach) !== digest) continue;
         return { kind: 'granted', reach: still.reach, basis: now.basis, audit: undefined };
       }
       return { kind: 'refused', why: 'Not run: what it is about kept changing while it was approved.', audit: undefined };
@@ -119,7 +121,7 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
 export type Permits = ReturnType<typeof createPermits>;
 
 async function prepare({ tool, args }: ReadyCall, { id, cwd }: SessionState): Promise<Preparation | string> {
-  if (!tool.prepare) return { accesses: [] };
+  if (!tool.prepare) return { accesses: undefined };
   return tool.prepare(args, { sessionId: id, cwd });
 }
 
@@ -131,7 +133,7 @@ function auditOf(
 }
 
 /** Everything that an approval is bound to. */
-function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basis }: Preparation, { reach }: Ruling): string {
+function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basis }: Preparation, reach: Reach): string {
   const { kind, network, writable } = reach.confinement;
   return createHash('sha256')
     .update(JSON.stringify([tool.name, call.args, cwd, diff ?? '', basis ?? '', kind, network, writable]))
@@ -146,7 +148,7 @@ function toQuestion(
   digest: string,
   timeoutMs: number | null,
 ): Question {
-  const command = accesses.find((access) => access.kind === 'command');
+  const command = accesses?.find((access) => access.kind === 'command');
   const rule = remember.map((one) => `${one.tool} ${saySubject(one)}`).join('; ');
   const long = remember.length > 0;
   return {

@@ -6,7 +6,7 @@ import { lateCodeIn, runsLater, secretPlaces, type Guarded } from './guarded-pat
 import { allowedWrites, judgePath, sayWhy, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
-import { wrongRule } from './rules.js';
+import { rulesForTool, wrongRule } from './rules.js';
 import { createRoots } from './roots.js';
 
 const order: Action[] = ['allow', 'ask', 'deny'];
@@ -47,8 +47,8 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
     workspaceOf: (cwd) => toRealPath(cwd) ?? cwd,
     judge(call) {
       const now = open(call);
-      const parts = call.accesses.flatMap((access) => judgeAccess(access, now));
-      if (parts.length === 0) parts.push(judgeBare(now));
+      const parts = call.accesses?.flatMap((access) => judgeAccess(access, now)) ?? [judgeUndeclared(now)];
+      if (parts.length === 0) parts.push(judgeHarmless(now));
       const decided = strictestOf(parts);
       const action = decided?.action ?? 'ask';
       return {
@@ -63,15 +63,25 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
   };
 }
 
-/** A call that touches nothing: only a rule about the tool itself can stop it. */
-function judgeBare({ toolName, rules }: Case): Judged {
-  const found = rules.filter(({ tool, command, path, pattern }) => {
-    return (tool === toolName || tool === '*') && command === undefined && path === undefined && pattern === undefined;
-  });
-  const rule = found.find(({ action }) => action === 'deny') ?? found.find(({ action }) => action === 'ask');
-  const what = { of: 'path', text: toolName } as const;
-  if (!rule) return { ...what, action: 'allow', why: 'it touches nothing' };
-  return { ...what, action: rule.action, why: sayWhy(rule), byRule: true };
+/** A call that declares that it touches nothing: only a rule about the tool itself can stop it. */
+function judgeHarmless({ toolName, rules }: Case): Judged {
+  const matched = rulesForTool(rules, toolName);
+  const what = { of: 'tool', text: toolName } as const;
+  if (!matched || matched.action === 'allow') return { ...what, action: 'allow', why: 'it touches nothing' };
+  return { ...what, action: matched.action, why: sayWhy(matched.rule), byRule: true };
+}
+
+/** A call that may touch anything, because its tool does not declare what: a rule about the tool or a person decides, never a mode. */
+function judgeUndeclared({ toolName, rules, mode, readOnly }: Case): Judged {
+  const matched = rulesForTool(rules, toolName);
+  const what = { of: 'tool', text: toolName } as const;
+  if (matched?.action === 'deny') return { ...what, action: 'deny', why: sayWhy(matched.rule), byRule: true };
+  if (mode === 'read_only' && !readOnly)
+    return { ...what, action: 'deny', why: `${toolName} does not declare what it changes, and the mode is read_only` };
+  if (matched) return { ...what, action: matched.action, why: sayWhy(matched.rule), byRule: true };
+  if (readOnly) return { ...what, action: 'allow', why: 'it changes nothing' };
+  const remember = { tool: toolName, action: 'allow' } as const;
+  return { ...what, action: 'ask', why: `${toolName} does not declare what it touches`, remember };
 }
 
 /** Rules for all that was asked, or none: half of them would not allow it the next time. */
@@ -83,7 +93,7 @@ function toRemember(parts: readonly Judged[]): Rule[] {
 }
 
 function commandOf({ accesses }: JudgedCall): Extract<Access, { kind: 'command' }> | undefined {
-  return accesses.find((access) => access.kind === 'command');
+  return accesses?.find((access) => access.kind === 'command');
 }
 
 /** Whether a command has to leave the sandbox for what it was allowed, or would be allowed, to do. */
@@ -139,7 +149,7 @@ function deniedWrites({ rules, bases }: Case): string[] {
 
 /** Paths that this call was judged on may be touched, and what is below those it reads; everything else as if it were asked for now. */
 function toReach(now: Case, parts: readonly Judged[], umask: number): Reach {
-  const granted = now.accesses.flatMap((access) => {
+  const granted = (now.accesses ?? []).flatMap((access) => {
     const real = access.kind === 'command' ? undefined : toRealPath(toAbsolute(access.path, now.cwd, now.bases.home));
     return real === undefined ? [] : [{ kind: access.kind, real }];
   });

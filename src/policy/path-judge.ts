@@ -19,8 +19,8 @@ export interface PolicySettings {
 }
 
 export interface Judged {
-  /** A path, a simple command, or what a command wants beside. */
-  of: 'path' | 'command' | 'wish';
+  /** A path, a simple command, what a command wants beside, or the call as a whole. */
+  of: 'path' | 'command' | 'wish' | 'tool';
   text: string;
   action: Action;
   why: string;

@@ -18,9 +18,9 @@ export type SourcedRule = Rule & {
 
 export interface JudgedCall {
   toolName: string;
-  args: unknown;
-  accesses: Access[];
-  /** The tool only looks. */
+  /** What the call declares that it touches; empty: nothing. Undefined when the tool declares nothing, so that nobody knows. */
+  accesses: readonly Access[] | undefined;
+  /** The tool says that it changes nothing. It counts only for a tool that declares no accesses. */
   readOnly: boolean;
   mode: Mode;
   /** The session's directory. */

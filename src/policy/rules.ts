@@ -64,6 +64,13 @@ export function createPathRules(rules: readonly SourcedRule[], toolNames: readon
   return (asked) => strictest(read.filter(({ matches }) => matches(asked)).map(({ rule }) => rule));
 }
 
+/** What the rules say about every call of a tool, whatever it touches. */
+export function rulesForTool(rules: readonly SourcedRule[], toolName: string): Matched | undefined {
+  return strictest(
+    rules.filter((rule) => isFor(rule, [toolName]) && rule.command === undefined && rule.path === undefined && rule.pattern === undefined),
+  );
+}
+
 /** What the rules say about one simple command. An allow rule must say it literally; others look through disguises. */
 export function rulesForPart(rules: readonly SourcedRule[], toolName: string, part: CommandPart): Matched | undefined {
   return strictest(rules.filter((rule) => isFor(rule, [toolName]) && rule.path === undefined && matchesPart(rule, part)));

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { uiMethod, type UiMethod } from '../protocol/events.js';
-import { toolText, type Tool } from './port.js';
+import { toolText, touchesNothing, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
 
 const titleCharsMax = 200;
@@ -27,6 +27,7 @@ export function createAskUserTool(): Tool<AskArgs> {
   return {
     ...toolFacts.ask_user,
     parameters,
+    prepare: touchesNothing,
     title: ({ title }) => `Ask: ${title.replaceAll(/\s+/gu, ' ')}`,
     async run(args, context) {
       const { method, timeout_seconds } = args;

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { toolText, type Tool, type ToolResult } from './port.js';
+import { toolText, touchesNothing, type Tool, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
 
 const parameters = z.object({
@@ -11,6 +11,7 @@ export function createClockTool({ now = Date.now }: { now?: () => number } = {})
   return {
     ...toolFacts.clock,
     parameters,
+    prepare: touchesNothing,
     title: ({ time_zone }) => `Look at the clock${time_zone === undefined ? '' : ` in ${JSON.stringify(time_zone)}`}`,
     run: ({ time_zone }) => Promise.resolve(tellTime(now(), time_zone)),
   };

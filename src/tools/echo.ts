@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { wholeUnits } from '../protocol/content.js';
-import { toolText, type Tool, type ToolContext } from './port.js';
+import { toolText, touchesNothing, type Tool, type ToolContext } from './port.js';
 import { toolFacts } from './tool-facts.js';
 
 const secondsMax = 300;
@@ -37,6 +37,7 @@ export function createEchoTool({ sleep = sleepFor, now = () => performance.now()
   return {
     ...toolFacts.echo,
     parameters,
+    prepare: touchesNothing,
     title: ({ text, seconds }) => `Echo ${shortenText(text)}${seconds ? ` over ${seconds} s` : ''}`,
     approval: ({ text, confirm }) => (confirm ? { title: 'Echo this text?', message: text } : undefined),
     async run({ text, seconds = 0 }, context) {

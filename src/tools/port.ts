@@ -19,7 +19,8 @@ export type Access =
 
 /** What a call would do. Nothing has been changed yet. */
 export interface Preparation {
-  accesses: Access[];
+  /** Everything that the call touches: empty when it touches nothing. Undefined when that is not known. */
+  accesses: Access[] | undefined;
   /** A unified diff, for the person who is asked. */
   diff?: string;
   /** What the call was prepared on, such as a digest of the file. An approval holds for it alone: `run` gets it back and must refuse another. */
@@ -118,7 +119,7 @@ export interface Tool<Args = unknown> {
   title(args: Args): string;
   /** Present when some calls need a person's yes whatever the policy says. */
   approval?(args: Args): ApprovalNeed | undefined;
-  /** What the call would touch; a string says why it cannot be done at all. Without it, the call touches nothing. */
+  /** What the call would touch; a string says why it cannot be done at all. Without it, nobody knows, and a person is asked. */
   prepare?(args: Args, place: Place): Promise<Preparation | string>;
   run(args: Args, context: ToolContext): Promise<ToolResult>;
 }
@@ -129,6 +130,11 @@ export type ToolFacts = Pick<Tool, 'name' | 'description' | 'readOnly' | 'resuma
 export interface ToolEntry extends ToolFacts {
   /** Loaded when it is first needed. */
   load(): Promise<Tool>;
+}
+
+/** The `prepare` of a tool that touches neither files nor processes nor the network. */
+export function touchesNothing(): Promise<Preparation> {
+  return Promise.resolve({ accesses: [] });
 }
 
 export function toolText(text: string, isError = false, details?: ResultDetails): ToolResult {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
 import { counted } from './file-paths.js';
-import { toolText, type Tool } from './port.js';
+import { toolText, touchesNothing, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
 
 const item = z.object({
@@ -33,6 +33,7 @@ export function createTodoTool({ todos }: { todos: Todos }): Tool<z.infer<typeof
   return {
     ...toolFacts.todo,
     parameters,
+    prepare: touchesNothing,
     title: ({ items }) => (items === undefined ? 'Look at the list' : `Write a list of ${counted(items.length, 'item')}`),
     run({ items }, { sessionId }) {
       if (items !== undefined) todos.write(sessionId, items);

@@ -3,7 +3,7 @@ import { limits } from '../protocol/limits.js';
 import { cleanText } from './clean-text.js';
 import { brokenEnd, brokenStart } from './last-bytes.js';
 import { createLineFinder, searchLines } from './output-search.js';
-import { toolText, type Artifacts, type Tool, type ToolResult } from './port.js';
+import { toolText, touchesNothing, type Artifacts, type Tool, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
 
 const idCharsMax = 64;
@@ -29,6 +29,7 @@ export function createToolOutputTool(): Tool<OutputArgs> {
   return {
     ...toolFacts.tool_output,
     parameters,
+    prepare: touchesNothing,
     title: ({ artifact_id, pattern }) => (pattern === undefined ? `Read ${artifact_id}` : `Search ${artifact_id}`),
     run: async (args, context) =>
       args.pattern === undefined ? readPage(args, context.artifacts) : search(args.pattern, args, context.artifacts, context.signal),

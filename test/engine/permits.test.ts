@@ -294,6 +294,34 @@ test.each([
   expect(readFileSync(desk.path('note.txt'), 'utf8')).toBe('by hand\n');
 });
 
+test('a tool that does not declare what it touches runs only once a person allows it', async () => {
+  const ran: unknown[] = [];
+  const mystery: Tool = {
+    name: 'mystery',
+    description: 'Nobody knows.',
+    parameters: z.unknown(),
+    readOnly: false,
+    resumable: false,
+    title: () => 'mystery',
+    run(args) {
+      ran.push(args);
+      return Promise.resolve(toolText('done'));
+    },
+  };
+  await using desk = createDesk({ more: [mystery] });
+  desk.berth.change(desk.session, { approval_mode: 'full' });
+  await desk.call('mystery', { to: 'everyone' });
+  const request = await desk.approval();
+  expect(request.params).toMatchObject({ kind: 'approval', tool_name: 'mystery', args: { to: 'everyone' } });
+  expect(ran).toEqual([]);
+  desk.answer(request, 'allow_once');
+  expect(await desk.told()).toBe('done');
+  desk.berth.change(desk.session, { approval_mode: 'read_only' });
+  await desk.call('mystery', {});
+  expect(await desk.told()).toMatch(/^Not allowed: mystery does not declare/);
+  expect(ran).toHaveLength(1);
+});
+
 describe('a command', () => {
   /** Says what it may reach, and runs nothing. */
   const bash: Tool<{ command: string; network?: boolean | undefined; unsandboxed?: boolean | undefined }> = {

@@ -10,12 +10,14 @@ interface Setup {
   rules?: Rule[];
   mode?: Mode;
   settings?: Partial<PolicySettings>;
+  readOnly?: boolean;
 }
 
 interface World extends Disposable {
   workspace: string;
   home: string;
-  judge(tool: string, access: Access | Access[], setup?: Setup): Ruling;
+  /** No access at all, undefined, is a tool that does not declare what it touches. */
+  judge(tool: string, access: Access | Access[] | undefined, setup?: Setup): Ruling;
   write(path: string, setup?: Setup, tool?: string): Ruling;
   read(path: string, setup?: Setup): Ruling;
   bash(command: string, setup?: Setup & { network?: boolean; unsandboxed?: boolean }): Ruling;
@@ -40,16 +42,15 @@ export function makeWorld(): World {
   writeFileSync(join(workspace, 'a.txt'), 'a');
   writeFileSync(join(workspace, '.env'), 'KEY=1');
   writeFileSync(join(home, '.ssh', 'id'), 'secret');
-  const judge: World['judge'] = (tool, access, { rules = [], mode = 'ask', settings = {} } = {}) =>
+  const judge: World['judge'] = (tool, access, { rules = [], mode = 'ask', settings = {}, readOnly = tool === 'read' } = {}) =>
     createPolicy({
       home,
       umask: 0o022,
       settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [dir.file('own')], ...settings }),
     }).judge({
       toolName: tool,
-      args: {},
-      accesses: [access].flat(),
-      readOnly: tool === 'read',
+      accesses: access && [access].flat(),
+      readOnly,
       mode,
       cwd: workspace,
       rules: rules.map((rule) => ({ ...rule, source: 'test' })),

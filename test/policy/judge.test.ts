@@ -59,6 +59,56 @@ describe('modes', () => {
   });
 });
 
+describe('a tool that does not declare what it touches', () => {
+  test.each<[Mode, string]>([
+    ['ask', 'ask'],
+    ['auto_edit', 'ask'],
+    ['full', 'ask'],
+    ['read_only', 'deny'],
+  ])('in the mode %s: %s', (mode, action) => {
+    using world = makeWorld();
+    const ruling = world.judge('mystery', undefined, { mode });
+    expect(ruling.action).toBe(action);
+    expect(ruling.why).toContain('does not declare');
+  });
+
+  test('is allowed, asked about and denied by rules about the tool, but never allowed in read_only', () => {
+    using world = makeWorld();
+    const rule = (action: Rule['action'], tool = 'mystery'): Rule => ({ tool, action });
+    expect(world.judge('mystery', undefined, { rules: [rule('allow')] }).action).toBe('allow');
+    expect(world.judge('mystery', undefined, { rules: [rule('allow', '*')], mode: 'full' }).action).toBe('allow');
+    expect(world.judge('mystery', undefined, { rules: [rule('allow', 'other')] }).action).toBe('ask');
+    expect(world.judge('mystery', undefined, { rules: [rule('allow'), rule('ask')] }).action).toBe('ask');
+    expect(world.judge('mystery', undefined, { rules: [rule('allow'), rule('deny')] }).action).toBe('deny');
+    expect(world.judge('mystery', undefined, { rules: [rule('allow')], mode: 'read_only' }).action).toBe('deny');
+    // A rule about some paths or commands says nothing of a call whose paths are not known.
+    expect(world.judge('mystery', undefined, { rules: [{ tool: '*', path: 'src', action: 'allow' }] }).action).toBe('ask');
+  });
+
+  test('can be allowed for longer, for this tool alone', () => {
+    using world = makeWorld();
+    const { remember } = world.judge('mystery', undefined);
+    expect(remember).toEqual([{ tool: 'mystery', action: 'allow' }]);
+    expect(world.judge('mystery', undefined, { rules: remember }).action).toBe('allow');
+  });
+
+  test('runs unasked when it says that it changes nothing, unless a rule is against it', () => {
+    using world = makeWorld();
+    for (const mode of ['ask', 'auto_edit', 'full', 'read_only'] as const) {
+      expect(world.judge('mystery', undefined, { mode, readOnly: true }).action).toBe('allow');
+      expect(world.judge('mystery', undefined, { mode, readOnly: true, rules: [{ tool: '*', action: 'ask' }] }).action).toBe('ask');
+    }
+  });
+});
+
+test('a call that declares that it touches nothing is allowed in every mode, unless a rule is against its tool', () => {
+  using world = makeWorld();
+  for (const mode of ['ask', 'auto_edit', 'full', 'read_only'] as const) {
+    expect(world.judge('todo', [], { mode }).action).toBe('allow');
+    expect(world.judge('todo', [], { mode, rules: [{ tool: 'todo', action: 'deny' }] }).action).toBe('deny');
+  }
+});
+
 describe('rules', () => {
   test('deny beats ask beats allow, in whatever order', () => {
     using world = makeWorld();
@@ -332,7 +382,7 @@ describe('paths', () => {
         umask: 0o022,
         settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }),
       });
-      const call = { toolName: 'write', args: {}, readOnly: false, mode: 'full' as const, cwd, rules: [] };
+      const call = { toolName: 'write', readOnly: false, mode: 'full' as const, cwd, rules: [] };
       const ruling = policy.judge({ ...call, accesses: [{ kind: 'write', path: join(cwd, 'x') }] });
       expect(ruling.action, cwd).toBe('ask');
       expect(ruling.reach.confinement.writable).toEqual([]);
@@ -444,7 +494,6 @@ describe('the /tmp of a sandbox is its own', () => {
     return (command: string): Ruling =>
       policy.judge({
         toolName: 'bash',
-        args: {},
         readOnly: false,
         mode,
         cwd: workspace,

@@ -88,7 +88,7 @@ describe.skipIf(missing('bwrap') || missing('python3'))(`${targets.length} ways 
     const before = picture(house);
     const bash = createBashTool({ processes: testProcesses(home) });
     const command = targets.map((path) => `( ${ways[way]?.(path)} )`).join('\n');
-    const call = { toolName: 'bash', args: {}, readOnly: false, mode: 'auto_edit' as const, cwd: workspace, rules: [] };
+    const call = { toolName: 'bash', readOnly: false, mode: 'auto_edit' as const, cwd: workspace, rules: [] };
     // Whatever the policy would say of such a text: this is what the sandbox itself holds.
     const { reach } = policy.judge({ ...call, accesses: [{ kind: 'command', command: 'true', network: false, unsandboxed: false }] });
     expect(reach.confinement.kind).toBe('sandbox');

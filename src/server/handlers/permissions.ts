@@ -130,7 +130,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         const used = mode ?? modeOf(where);
         const rules = ruleBook.known(policy.workspaceOf(where.cwd), where.state?.id ?? '');
         const readOnly = engine.tools.get(tool)?.readOnly === true;
-        const found = policy.judge({ toolName: tool, args: {}, accesses, readOnly, mode: used, cwd: where.cwd, rules });
+        const found = policy.judge({ toolName: tool, accesses, readOnly, mode: used, cwd: where.cwd, rules });
         return reply<'get_ruling'>('ruling', {
           action: found.action,
           why: found.why,
