@@ -6,6 +6,7 @@ import { Refused } from './exit.js';
 import { modeNames, modes, readMode } from './modes.js';
 import { hintOf, readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';
+import { resumeLastRun } from './resume.js';
 
 interface Deps {
   berth: Berth;
@@ -40,6 +41,7 @@ const help = [
   '  /follow TEXT   for when the run would otherwise end',
   '  /steer TEXT    for the next turn of the run, also while a question is open',
   '  /abort         stop the run',
+  '  /resume        go on after a run that failed, was stopped or was interrupted',
   '  /skip          give no answer to the question',
   '  /show          all of the question, however long',
   '  /queue         what waits',
@@ -61,6 +63,9 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
     steer: (text) => submit('steer', text),
     async abort() {
       orRefused(await berth.call('abort', { session_id }));
+    },
+    async resume() {
+      onRun((await resumeLastRun(berth, session_id)).done.run_id);
     },
     show: () => showQuestion(openQuestion()),
     async skip(_text, meant) {

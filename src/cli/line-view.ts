@@ -9,6 +9,7 @@ import { modes } from './modes.js';
 import type { Page } from './page.js';
 import { printableLine } from './printable.js';
 import { describeAnswer, describeQuestion, hintOf, type Shown } from './questions.js';
+import { describeEnding, describeError, describePause } from './run-ending.js';
 import { createSpoken } from './spoken.js';
 import type { Style } from './style.js';
 import { showToolEnd } from './tool-lines.js';
@@ -44,6 +45,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   /** What was shown of lines that stay, by key. */
   const widgets = new Map<string, string>();
   let named = '';
+  /** The newest run whose end was shown. */
+  let endedRun = '';
 
   const note = (text: string): void => page.line(style.dim(text));
   const alarm = (text: string): void => page.line(style.red(text));
@@ -54,8 +57,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   const titleOf = ({ title, tool_name, args }: EventPayload<'tool_execution_start'>): string =>
     title === tool_name && Object.keys(args).length > 0 ? describeCall(tool_name, args) : quote(title);
 
-  const trouble = ({ message, cause }: { message: string; cause?: string | undefined }): string =>
-    clipColumns(printableLine(cause === undefined ? message : `${message} (${cause})`), troubleColumnsMax);
+  const trouble = (error: { message: string; cause?: string | undefined }): string => clipTrouble(describeError(error));
 
   function endMessage(message: Message): void {
     const known = shown.has(message.id);
@@ -84,12 +86,26 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       outputs.hear(id, offset, output);
     }
     showWidgets(view);
+    const { run, lastRun } = view.state;
+    if (!run && lastRun && lastRun.id !== endedRun && lastRun.outcome !== 'completed') endRun(lastRun.id, lastRun);
     askNext(view);
   }
 
   function showQueue({ state }: SessionView): void {
     for (const { kind, text } of state.inputs) note(`[queue] ${toKind(kind)} waits: ${quote(text)}`);
-    if (state.paused) note(`[queue] paused; berth queue ${named} resume goes on`);
+  }
+
+  /** A pause with nothing to send is nothing to know. */
+  function showPause({ state: { paused, inputs } }: SessionView): void {
+    if (inputs.length > 0) note(`[queue] ${paused ? describePause(inputs.length, named) : 'resumed'}`);
+  }
+
+  /** Changes that only the whole queue explains. */
+  function showQueueChange({ op }: EventPayload<'queue_update'>, view: SessionView): void {
+    if (op === 'paused' || op === 'resumed') showPause(view);
+    if (op !== 'moved') return;
+    note('[queue] the order was changed to:');
+    for (const { kind, text } of view.state.inputs) note(`  ${toKind(kind)}: ${quote(text)}`);
   }
 
   /** Lines that stay: there is no place for them here, so they are said again when they change. */
@@ -136,21 +152,19 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     note(`[question] ${outcome}${outcome === 'answered' ? `: ${describeAnswer(result)}` : ''}${who}`);
   }
 
-  function changeQueue({ op, input, dropped, paused }: EventPayload<'queue_update'>): void {
+  function changeQueue({ op, input, dropped }: EventPayload<'queue_update'>): void {
     const text = input ? quote(input.text) : '';
     if (op === 'added' && input) note(`[queue] ${toKind(input.kind)} waits: ${text}`);
     else if (op === 'edited' || op === 'held' || op === 'released' || op === 'removed') note(`[queue] ${op}: ${text}`);
-    else if (op === 'moved') note('[queue] in another order now');
     else if (op === 'dropped') for (const { text: gone } of dropped ?? []) note(`[queue] dropped: ${quote(gone)}`);
-    else if (op !== 'taken') note(paused ? `[queue] paused; berth queue ${named} resume goes on` : '[queue] resumed');
   }
 
-  function endRun({ outcome, error }: EventPayload<'agent_end'>): void {
-    const why = error ? `: ${trouble(error)}` : '';
-    if (outcome === 'completed') return note('[run] completed');
-    if (outcome === 'failed') return alarm(`[run] failed${why}; berth resume ${named} tries again`);
-    if (outcome === 'interrupted') return alarm(`[run] interrupted: the daemon stopped in the middle; berth resume ${named} goes on`);
-    note(`[run] stopped${why}`);
+  function endRun(id: string, ended: Pick<EventPayload<'agent_end'>, 'outcome' | 'error'>): void {
+    endedRun = id;
+    const { text, advice } = describeEnding(ended, `/resume here, or berth resume ${named},`);
+    const line = `[run] ${clipTrouble(text)}${advice === '' ? '' : `; ${advice}`}`;
+    if (ended.outcome === 'failed' || ended.outcome === 'interrupted') alarm(line);
+    else note(line);
   }
 
   function changeSession(change: EventPayload<'session_update'>): void {
@@ -187,7 +201,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       case 'agent_start':
         return event.payload.resumes === undefined ? undefined : note(`[run] goes on after ${event.payload.resumes}`);
       case 'agent_end':
-        return endRun(event.payload);
+        return endRun(event.payload.run_id, event.payload);
       case 'status':
         return note(event.payload.run_state === 'aborting' ? '[run] stopping' : `[status] ${quote(event.payload.message)}`);
       case 'warning':
@@ -226,12 +240,14 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       if (!recent) for (const { id } of view.messages) shown.add(id);
       catchUp(view);
       if (recent) showQueue(view);
+      if (view.state.paused) showPause(view);
       for (const text of Object.values(view.status)) note(`[status] ${trouble({ message: text })}`);
       if (view.state.compaction) note('[summary] old messages are being summarised');
     },
     event: show,
     hear(heard, view) {
       if (heard.kind === 'event' && heard.event.type !== 'ui_request') show(heard.event);
+      if (heard.kind === 'event' && heard.event.type === 'queue_update') showQueueChange(heard.event.payload, view);
       if (heard.kind === 'event') askNext(view);
       // Not in the middle of what is being said.
       if (heard.kind === 'event' && view.open.length === 0) showWidgets(view);
@@ -249,6 +265,10 @@ function firstRecent(messages: Message[]): number {
   const from = Math.max(0, messages.length - recentMessagesMax);
   const asked = messages.findIndex(({ role }, at) => at >= from && role === 'user');
   return asked === -1 ? from : asked;
+}
+
+function clipTrouble(text: string): string {
+  return clipColumns(printableLine(text), troubleColumnsMax);
 }
 
 function toKind(kind: string): string {

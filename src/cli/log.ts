@@ -1,9 +1,12 @@
 import type { Berth } from '../client/connect.js';
 import type { Message } from '../protocol/messages.js';
+import { shortId } from './brief.js';
 import { exit } from './exit.js';
 import { showMessage } from './message-lines.js';
 import { createPage } from './page.js';
+import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
+import { describeEnding } from './run-ending.js';
 import { isColoured, writeOut } from './standard-streams.js';
 import { createStyle } from './style.js';
 import { readCount, type Subcommand } from './subcommand.js';
@@ -21,13 +24,17 @@ export const log: Subcommand = {
   async run({ session, limit, json }: Args, cli) {
     const messagesMax = limit === undefined ? Infinity : readCount('--limit', limit, 1);
     const berth = await cli.connect();
-    const messages = await readMessages(berth, await cli.resolve(berth, session), messagesMax);
+    const sessionId = await cli.resolve(berth, session);
+    const messages = await readMessages(berth, sessionId, messagesMax);
+    const endings = json ? new Map<string, string>() : await readEndings(berth, sessionId, messages);
     const page = createPage(writeOut);
     const style = createStyle(isColoured());
-    for (const message of messages) {
+    for (const [at, message] of messages.entries()) {
       const whole = message.truncated ? await withWholeText(berth, message) : message;
       if (json) cli.printJson(whole);
       else showMessage(page, style, whole);
+      const ending = message.run_id === messages[at + 1]?.run_id ? undefined : endings.get(message.run_id);
+      if (ending !== undefined) page.line(style.red(ending));
     }
     if (messages.length === 0 && !json) cli.print('No messages yet.');
     return exit.ok;
@@ -48,6 +55,26 @@ async function readMessages(berth: Berth, session_id: string, messagesMax: numbe
   }
   const all = pages.reverse().flat();
   return all.slice(Math.max(0, all.length - messagesMax));
+}
+
+/** How those runs ended that did not complete, by their ids. Only the newest run can still be resumed. */
+async function readEndings(berth: Berth, session_id: string, messages: Message[]): Promise<Map<string, string>> {
+  const wanted = new Set(messages.map(({ run_id }) => run_id));
+  const endings = new Map<string, string>();
+  const { last_run: last, run_state } = orRefused(await berth.call('get_state', { session_id }));
+  let before: string | undefined;
+  while (wanted.size > 0) {
+    const page = orRefused(await berth.call('list_runs', { session_id, ...(before === undefined ? {} : { before }) }));
+    for (const { run_id, outcome, error } of page.runs) {
+      if (!wanted.delete(run_id) || outcome === null || outcome === 'completed') continue;
+      const { text, advice } = describeEnding({ outcome, error }, `berth resume ${shortId(session_id)}`);
+      const isResumable = run_state === 'idle' && run_id === last?.run_id && advice !== '';
+      endings.set(run_id, `[run] ${printableLine(text)}${isResumable ? `; ${advice}` : ''}`);
+    }
+    before = page.runs.at(-1)?.run_id;
+    if (!page.has_more || before === undefined) break;
+  }
+  return endings;
 }
 
 /** A very long message comes cut; its text is read piece by piece. */

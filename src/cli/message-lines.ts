@@ -17,8 +17,7 @@ export function showMessage(page: Page, style: Style, message: Message, linesMax
     if (block.type === 'tool_call') page.line(style.dim(`[tool] ${describeCall(block.name, block.arguments)}`));
   }
   showEnding(page, style, message, false);
-  if (message.stop_reason === 'aborted') page.line(style.dim('[stopped here]'));
-  if (message.stop_reason === 'error') page.line(style.dim('[failed here]'));
+  if (message.stop_reason === 'aborted' || message.stop_reason === 'error') page.line(style.dim('[the answer breaks off here]'));
 }
 
 export function showUserMessage(page: Page, style: Style, message: Message): void {

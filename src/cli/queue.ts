@@ -6,6 +6,7 @@ import { alignColumns, clipColumns } from './columns.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
+import { describePause } from './run-ending.js';
 import { readStdin } from './stdin.js';
 import { readCount, type Subcommand, type Cli } from './subcommand.js';
 
@@ -54,7 +55,7 @@ const actions: Record<string, (target: Target) => Promise<void>> = {
     print(
       done,
       done.run_id === ''
-        ? 'the queue is not paused, and nothing waits'
+        ? 'nothing waits in the queue, so there is nothing to send'
         : `${done.run_id} takes what waits; watch it with berth attach ${shortId(sessionId)}`,
     );
   },
@@ -90,7 +91,7 @@ export const queue: Subcommand = {
       }
       for (const line of toTable(inputs)) cli.print(line);
       if (inputs.length === 0) cli.print('Nothing waits.');
-      if (paused) cli.print(`The queue is paused; berth queue ${shortId(sessionId)} resume goes on.`);
+      else if (paused) cli.print(`The queue is ${describePause(inputs.length, shortId(sessionId))}.`);
     }
   },
 };

@@ -1,4 +1,6 @@
-import type { RunOutcome } from '../protocol/events.js';
+import type { Berth } from '../client/connect.js';
+import type { ReplyPayload } from '../protocol/commands.js';
+import type { StateView } from '../protocol/views.js';
 import { shortId } from './brief.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { orRefused } from './refusals.js';
@@ -28,10 +30,7 @@ export const resume: Subcommand = {
     if (chosen.length > 1) throw new WrongUsage('--retry, --continue and --abandon exclude each other');
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);
-    const { last_run: last } = orRefused(await berth.call('get_state', { session_id }));
-    if (!last) throw new Refused('there is no run to resume; send a message with berth send');
-    const action = chosen[0] ?? defaultAction(last.outcome);
-    const done = orRefused(await berth.call('resume_run', { session_id, run_id: last.run_id, action }));
+    const { last, action, done } = await resumeLastRun(berth, session_id, chosen[0]);
     if (json) cli.printJson(done);
     else if (done.run_id === '' || done.run_id === last.run_id) cli.print(`${last.run_id} is left as it is`);
     else cli.print(`${done.run_id} ${action === 'retry' ? 'tries again' : 'goes on'}; watch it with berth attach ${shortId(session_id)}`);
@@ -39,6 +38,16 @@ export const resume: Subcommand = {
   },
 };
 
-function defaultAction(outcome: RunOutcome): Action {
-  return outcome === 'failed' ? 'retry' : 'continue';
+interface Resumed {
+  last: NonNullable<StateView['last_run']>;
+  action: Action;
+  done: ReplyPayload<'resume_run'>;
+}
+
+/** Resumes the newest run of a session: tried again after a failure, else continued, unless told. */
+export async function resumeLastRun(berth: Berth, session_id: string, chosen?: Action): Promise<Resumed> {
+  const { last_run: last } = orRefused(await berth.call('get_state', { session_id }));
+  if (!last) throw new Refused('this session has had no run yet, so there is none to resume; send a message with berth send');
+  const action = chosen ?? (last.outcome === 'failed' ? 'retry' : 'continue');
+  return { last, action, done: orRefused(await berth.call('resume_run', { session_id, run_id: last.run_id, action })) };
 }

@@ -10,6 +10,7 @@ import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
 import { createPage } from './page.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
+import { describeEnding } from './run-ending.js';
 import { writeOut } from './standard-streams.js';
 import { readStdin } from './stdin.js';
 import type { Subcommand, Cli } from './subcommand.js';
@@ -132,9 +133,8 @@ async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: t
   return run.outcome === 'completed' ? exit.ok : exit.refused;
 }
 
-function describeEnd({ outcome, error }: AwaitedRun, sessionId: string): string {
-  const why = error ? `: ${printableLine(error.message)}${error.cause === undefined ? '' : ` (${printableLine(error.cause)})`}` : '';
-  if (outcome === 'aborted') return `the run was stopped${why}`;
-  if (outcome === 'failed') return `the run failed${why}; berth resume ${shortId(sessionId)} tries again`;
-  return `the run was interrupted${why}; berth resume ${shortId(sessionId)} goes on`;
+function describeEnd(run: AwaitedRun, sessionId: string): string {
+  const { text, advice } = describeEnding(run, `berth resume ${shortId(sessionId)}`);
+  const then = advice === '' ? '' : `; ${advice}`;
+  return `the run ${run.outcome === 'failed' ? '' : 'was '}${printableLine(text)}${then}`;
 }

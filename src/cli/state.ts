@@ -6,6 +6,7 @@ import { exit } from './exit.js';
 import { modes } from './modes.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
+import { describeEnding, describePause } from './run-ending.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {
@@ -41,7 +42,10 @@ function describeState(found: StateView): string[][] {
     ['state', describeWork(found)],
     ...Object.values(found.ui.status).map((text) => ['waits', printableLine(text)]),
     ['last run', describeLastRun(found)],
-    ['queue', waiting.length === 0 ? '' : `${waiting.join(', ')}${found.queue.paused ? '; paused: berth queue ' + named + ' resume' : ''}`],
+    [
+      'queue',
+      [...waiting, ...(found.queue.paused ? [describePause(steer + follow_up, named)] : [])].filter((part) => part !== '').join(', '),
+    ],
     ['asks you', found.requests.map(({ params }) => printableLine(String(params.title))).join(' / ')],
     ...Object.entries(viewOf({ seq: found.seq, state: found, messages: [], has_more: false }).widgets).flatMap(([key, lines]) =>
       lines.map((line, at) => [at === 0 ? printableLine(key) : '', printableLine(line)]),
@@ -63,8 +67,9 @@ function describeUsage({ input, output, cache_read, cache_write, cost_usd }: Non
   return `${input} tokens in, ${output} out${cached}${cost_usd === null ? '' : `, $${cost_usd.toFixed(4)}`}`;
 }
 
-function describeLastRun({ last_run }: StateView): string {
+function describeLastRun({ last_run, session_id, run_state }: StateView): string {
   if (!last_run) return '';
-  const why = last_run.error ? `: ${printableLine(last_run.error.message)}` : '';
-  return `${last_run.outcome}${why} (${last_run.run_id})`;
+  const { text, advice } = describeEnding(last_run, `berth resume ${shortId(session_id)}`);
+  const then = advice === '' || run_state !== 'idle' ? '' : `; ${advice}`;
+  return `${printableLine(text)}${then} (${last_run.run_id})`;
 }
