@@ -5,6 +5,7 @@ import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';
 import { isRoot, launch, listeningPorts, makePlace, ping, strangerUid, type Place } from '../support/processes.js';
 import { openRaw, type RawClient } from '../support/raw-client.js';
+import { copyReadableProgram, type ReadableProgram } from '../support/readable-program.js';
 import { begin, complaints, done, eventually, isEvent, listenTo, newSession, refusalOf, say } from '../support/wire.js';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
@@ -245,8 +246,8 @@ describe('files', () => {
 });
 
 describe('a state directory that cannot be used is a clear refusal, not a stack trace', () => {
-  async function expectRefused(place: Place, changes: Record<string, string>, uid?: number): Promise<string> {
-    await using daemon = launch({ env: place.env(changes), ...(uid === undefined ? {} : { uid }) });
+  async function expectRefused(place: Place, changes: Record<string, string>, installed?: ReadableProgram): Promise<string> {
+    await using daemon = launch({ env: place.env(changes), ...(installed && { as: { uid: strangerUid, installed } }) });
     expect(await daemon.ended).toBe(1);
     expect(daemon.stderr()).toMatch(/^berth: .+\n$/);
     expect(daemon.stderr()).not.toContain('    at ');
@@ -278,7 +279,9 @@ describe('a state directory that cannot be used is a clear refusal, not a stack 
     chmodSync(join(place.root, 'tmp'), 0o777);
     chmodSync(place.stateDir, isRoot ? 0o755 : 0o500);
     const socket = join(place.root, 'tmp', 'run', 'b.sock');
-    expect(await expectRefused(place, { BERTH_SOCKET: socket }, isRoot ? strangerUid : undefined)).toContain(place.stateDir);
+    // Root may write everywhere, so another user has to try.
+    using installed = isRoot ? copyReadableProgram() : undefined;
+    expect(await expectRefused(place, { BERTH_SOCKET: socket }, installed)).toContain(place.stateDir);
     expect(readdirSync(place.stateDir)).toEqual([]);
   });
 
@@ -308,6 +311,7 @@ describe('strange accounts', () => {
 
   test.runIf(isRoot)('without HOME and without a name, a clear refusal says what to set', async () => {
     using place = makePlace();
+    using installed = copyReadableProgram();
     chmodSync(place.root, 0o777);
     await using daemon = launch({
       env: place.env({
@@ -319,7 +323,7 @@ describe('strange accounts', () => {
         USER: undefined,
         LOGNAME: undefined,
       }),
-      uid: strangerUid,
+      as: { uid: strangerUid, installed },
     });
     const code = await daemon.ended;
     expect({ code, stderr: daemon.stderr() }).toEqual({ code: 1, stderr: expect.stringMatching(/^berth: .*HOME.*\n$/) });
@@ -327,8 +331,9 @@ describe('strange accounts', () => {
 
   test.runIf(isRoot)('a user without a name who says where things are is served', async () => {
     using place = makePlace();
+    using installed = copyReadableProgram();
     chmodSync(place.root, 0o777);
-    await using daemon = launch({ env: place.env(), uid: strangerUid });
+    await using daemon = launch({ env: place.env(), as: { uid: strangerUid, installed } });
     await daemon.ready;
     const client = await openRaw(place.socket);
     await say(client, await newSession(client), 'say ahoy');

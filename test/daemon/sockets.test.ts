@@ -17,9 +17,10 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { openRaw } from '../support/raw-client.js';
 import { isRoot, launch, makePlace, ping, strangerUid } from '../support/processes.js';
+import { copyReadableProgram, type ReadableProgram } from '../support/readable-program.js';
 import { done, eventually } from '../support/wire.js';
 
 const modeOf = (path: string): string => (lstatSync(path).mode & 0o777).toString(8);
@@ -322,9 +323,14 @@ describe('a runtime directory that goes away while the daemon runs', () => {
 });
 
 describe.runIf(isRoot)('another user', () => {
+  let installed: ReadableProgram;
+  beforeAll(() => {
+    installed = copyReadableProgram();
+    return () => installed[Symbol.dispose]();
+  });
   const attempt = (socket: string): string => {
     const script = `const c=require('net').createConnection(${JSON.stringify(socket)});c.on('connect',()=>c.write('{"id":"a","type":"get_daemon"}\\n'));c.on('data',d=>{console.log('ANSWER '+d);process.exit()});c.on('error',e=>{console.log(e.code);process.exit()});c.on('close',()=>{console.log('closed');process.exit()})`;
-    return spawnSync(process.execPath, ['-e', script], {
+    return spawnSync(installed.node, ['-e', script], {
       uid: strangerUid,
       gid: strangerUid,
       encoding: 'utf8',

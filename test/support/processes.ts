@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cleanEnv, pathsIn, program } from './daemon.js';
 import { openRaw, type RawClient } from './raw-client.js';
+import { publicTempDir, type ReadableProgram } from './readable-program.js';
 
 export const isRoot = process.getuid?.() === 0;
 /** An account that is not ours and has no name. */
@@ -23,16 +23,18 @@ export interface Launched extends AsyncDisposable {
 export interface LaunchOptions {
   env: Record<string, string>;
   cwd?: string;
-  uid?: number;
+  /** Start it as another user, for whom the program must be readable. */
+  as?: { uid: number; installed: ReadableProgram };
   /** What runs the program, such as `['sh', '-c', 'umask 000; exec "$@"', 'sh']`. */
   through?: string[];
   args?: string[];
 }
 
 /** Starts a daemon that may well refuse to start. `await using` ends it. */
-export function launch({ env, cwd = '/', uid, through = [], args = ['daemon', 'run'] }: LaunchOptions): Launched {
-  const [command, ...rest] = [...through, process.execPath, program, ...args] as [string, ...string[]];
-  const child = spawn(command, rest, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...(uid === undefined ? {} : { uid, gid: uid }) });
+export function launch({ env, cwd = '/', as, through = [], args = ['daemon', 'run'] }: LaunchOptions): Launched {
+  const installed = as?.installed ?? { node: process.execPath, program };
+  const [command, ...rest] = [...through, installed.node, installed.program, ...args] as [string, ...string[]];
+  const child = spawn(command, rest, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...(as && { uid: as.uid, gid: as.uid }) });
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const ended = once(child, 'close').then(([code]) => code as number | null);
@@ -68,7 +70,7 @@ export interface Place extends Disposable {
 }
 
 export function makePlace(): Place {
-  const root = mkdtempSync(join(tmpdir(), 'berth-'));
+  const root = mkdtempSync(join(publicTempDir(), 'berth-'));
   chmodSync(root, 0o755);
   mkdirSync(join(root, 'home'));
   const { socket, stateDir, configDir } = pathsIn(root);
