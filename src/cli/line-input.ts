@@ -4,7 +4,7 @@ import type { CommandInput } from '../protocol/commands.js';
 import type { UiRequest } from '../protocol/events.js';
 import { Refused } from './exit.js';
 import { modeNames, modes, readMode } from './modes.js';
-import { hintOf, readAnswer } from './questions.js';
+import { readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';
 import { resumeLastRun } from './resume.js';
 
@@ -136,7 +136,7 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
     const request = question();
     if (request) {
       const read = readAnswer(request, text);
-      if (!read.ok) throw new Refused(`type ${hintOf(request)}; /skip gives no answer, /steer TEXT goes on without`);
+      if (!read.ok) throw new Refused(`type ${read.hint}; /skip gives no answer, /steer TEXT goes on without`);
       await respond({ request_id: request.request_id, result: read.result });
     } else if (text.trim() !== '') {
       // Either way it is sent once, even if a run begins or ends just now.

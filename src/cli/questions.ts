@@ -1,3 +1,4 @@
+import { approvalAnswers, denyReasonKey, isApprovalAnswer } from '../protocol/approval-answers.js';
 import type { UiRequest } from '../protocol/events.js';
 import { describeApproval } from './approval-lines.js';
 import { clipLines, type ClippedLines } from './clipped-lines.js';
@@ -38,7 +39,8 @@ export function describeQuestion(request: UiRequest, { style = createStyle(false
     linesMax === Infinity ? printableLine(title) : clipColumns(printableLine(title), titleColumnsMax),
     ...lines,
     ...(missing === '' || rest === '' ? [] : [style.bold(`${rest} shows all of it`)]),
-    ...options.map(({ label }, at) => `${at + 1}) ${clipColumns(printableLine(label), labelColumnsMax)}`),
+    ...options.map((option, at) => `${keyOf(request, option, at)}) ${clipColumns(printableLine(option.label), labelColumnsMax)}`),
+    ...(params.kind === 'approval' ? [`${denyReasonKey}) Deny with a reason, and go on: ${denyReasonKey} REASON`] : []),
     ...(preset === '' ? [] : [`(left empty: ${printable(preset).replaceAll('\n', ' ')})`]),
   ];
 }
@@ -51,23 +53,19 @@ function describeMatter(request: UiRequest, style: Style, linesMax: number): Cli
   return { lines: missing === '' ? lines : [...lines, `[${missing}]`], missing };
 }
 
-/** What people type instead of the number of an approval. */
-const approvalWords: Partial<Record<string, string>> = {
-  y: 'allow_once',
-  yes: 'allow_once',
-  once: 'allow_once',
-  session: 'allow_session',
-  always: 'allow_always',
-  n: 'deny',
-  no: 'deny',
-};
+/** What is typed for an option: the letter of an approval's answer, the number of any other. */
+function keyOf({ params }: UiRequest, { value }: Option, at: number): string {
+  return params.kind === 'approval' && isApprovalAnswer(value) ? approvalAnswers[value].key : String(at + 1);
+}
 
 /** What to type. */
 export function hintOf({ method, params }: UiRequest): string {
   switch (method) {
     case 'select': {
-      const numbers = `a number from 1 to ${optionsOf(params.options).length}`;
-      return params.kind === 'approval' ? `${numbers}, or deny and a reason, with which the run goes on` : numbers;
+      const options = optionsOf(params.options);
+      if (params.kind !== 'approval') return `a number from 1 to ${options.length}`;
+      const keys = options.flatMap(({ value }) => (isApprovalAnswer(value) ? [approvalAnswers[value].key] : []));
+      return `${keys.join(', ')}, or ${denyReasonKey} and a reason, with which the run goes on`;
     }
     case 'confirm':
       return 'y or n';
@@ -85,22 +83,37 @@ export function readAnswer(request: UiRequest, typed: string): ReadAnswer {
       if (/^(y|yes|true)$/i.test(words)) return { ok: true, result: true };
       if (/^(n|no|false)$/i.test(words)) return { ok: true, result: false };
       return { ok: false, hint: hintOf(request) };
-    case 'select': {
-      const options = optionsOf(params.options);
-      const wanted = words.toLowerCase();
-      const found =
-        options.find(({ value }) => value === words) ??
-        options.find(({ label }) => label.toLowerCase() === wanted) ??
-        (/^[1-9]\d*$/.test(words) ? options[Number(words) - 1] : undefined) ??
-        options.find(({ value }) => params.kind === 'approval' && value === approvalWords[wanted]);
-      if (found) return { ok: true, result: found.value };
-      const reason = params.kind === 'approval' ? /^deny\s+(\S[^]*)$/i.exec(words)?.[1] : undefined;
-      return reason === undefined ? { ok: false, hint: hintOf(request) } : { ok: true, result: { value: 'deny', reason } };
-    }
+    case 'select':
+      return params.kind === 'approval' ? readApproval(request, words) : readChoice(request, words);
     case 'input':
     case 'editor':
       return { ok: true, result: typed === '' ? textOf(params.default) : typed };
   }
+}
+
+function readChoice(request: UiRequest, words: string): ReadAnswer {
+  const options = optionsOf(request.params.options);
+  const wanted = words.toLowerCase();
+  const found =
+    options.find(({ value }) => value === words) ??
+    options.find(({ label }) => label.toLowerCase() === wanted) ??
+    (/^[1-9]\d*$/.test(words) ? options[Number(words) - 1] : undefined);
+  return found ? { ok: true, result: found.value } : { ok: false, hint: hintOf(request) };
+}
+
+/** An approval is answered by its letter, its word or its value, never by a number: the same number would mean another thing elsewhere. */
+function readApproval(request: UiRequest, words: string): ReadAnswer {
+  const wanted = words.toLowerCase();
+  const found = optionsOf(request.params.options).find(({ value }) => {
+    if (!isApprovalAnswer(value)) return false;
+    const { key, word } = approvalAnswers[value];
+    return wanted === key || wanted === word || words === value || (value === 'deny' && /^(n|no)$/.test(wanted));
+  });
+  if (found) return { ok: true, result: found.value };
+  const reason = new RegExp(`^(?:deny|${denyReasonKey})\\s+(\\S[^]*)$`, 'i').exec(words)?.[1];
+  if (reason !== undefined) return { ok: true, result: { value: 'deny', reason } };
+  const hint = hintOf(request);
+  return { ok: false, hint: /^\d+$/.test(words) ? `${hint}; approvals are not answered with numbers` : hint };
 }
 
 /** An answer as words. */

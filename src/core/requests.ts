@@ -64,7 +64,10 @@ function auditOf({ run_id, tool_call_id, params }: UiRequest, by: string, outcom
     by,
   };
   const verdict = toVerdict(result);
-  if (verdict.allow) return { ...about, action: 'allow', why: `allowed ${verdict.scope === 'once' ? 'once' : `(${verdict.scope})`}` };
+  if (verdict.allow) {
+    const scope = verdict.scope === 'once' ? 'once' : `(${verdict.scope})`;
+    return { ...about, action: 'allow', why: `allowed ${scope}${verdict.network ? ', with the network' : ''}` };
+  }
   const why = verdict.reason ?? (outcome === 'answered' ? 'no reason was given' : `it was ${outcome}`);
   return { ...about, action: 'deny', why };
 }
@@ -109,11 +112,12 @@ function optionValues(options: unknown): unknown[] {
   return options.map((option: unknown) => (typeof option === 'object' && option !== null ? (option as { value?: unknown }).value : option));
 }
 
-export type Verdict = { allow: true; scope: 'once' | 'session' | 'always' } | { allow: false; reason: string | undefined };
+export type Verdict = { allow: true; scope: 'once' | 'session' | 'always'; network?: true } | { allow: false; reason: string | undefined };
 
 /** What the answer to an approval means. No answer is a denial. */
 export function toVerdict(result: unknown): Verdict {
   if (result === 'allow_once') return { allow: true, scope: 'once' };
+  if (result === 'allow_network') return { allow: true, scope: 'once', network: true };
   if (result === 'allow_session') return { allow: true, scope: 'session' };
   if (result === 'allow_always') return { allow: true, scope: 'always' };
   return { allow: false, reason: isReasonedDenial(result) && result.reason.trim() !== '' ? result.reason : undefined };

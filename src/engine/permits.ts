@@ -3,6 +3,7 @@ import type { AuditEntry } from '../core/decision.js';
 import { toVerdict } from '../core/requests.js';
 import type { OpenCall, SessionState } from '../core/session.js';
 import type { Policy, Ruling, SourcedRule } from '../policy/port.js';
+import { approvalAnswers, type ApprovalAnswer } from '../protocol/approval-answers.js';
 import { limits } from '../protocol/limits.js';
 import { saySubject } from '../protocol/rule-words.js';
 import { makeVisible } from '../protocol/visible.js';
@@ -112,7 +113,11 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
         const still = typeof now === 'string' ? undefined : await judge(state, ready, now, waiting);
         if (typeof now === 'string' || !still || still.action === 'deny') continue;
         if (digestOf(ready, state, now, still.reach) !== digest) continue;
-        return { kind: 'granted', reach: still.reach, basis: now.basis, audit: undefined };
+        if (!verdict.network) return { kind: 'granted', reach: still.reach, basis: now.basis, audit: undefined };
+        // The same as if the model had asked for the network and a person had approved that.
+        const online = await judge(state, ready, withNetwork(now), waiting);
+        if (online.action === 'deny') continue;
+        return { kind: 'granted', reach: online.reach, basis: now.basis, audit: undefined };
       }
       return { kind: 'refused', why: 'Not run: what it is about kept changing while it was approved.', audit: undefined };
     },
@@ -132,6 +137,10 @@ function auditOf(
   return { runId: run?.id ?? '', toolCallId: call.id, toolName: tool.name, subject: title };
 }
 
+function withNetwork({ accesses, ...rest }: Preparation): Preparation {
+  return { ...rest, accesses: accesses?.map((access) => (access.kind === 'command' ? { ...access, network: true } : access)) };
+}
+
 /** Everything that an approval is bound to. */
 function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basis }: Preparation, reach: Reach): string {
   const { kind, network, writable } = reach.confinement;
@@ -144,7 +153,7 @@ function toQuestion(
   state: SessionState,
   { tool, call, title }: ReadyCall,
   { diff, accesses }: Preparation,
-  { why, reach, remember, notes, need }: Judgement,
+  { why, reach, remember, notes, need, lacksNetwork }: Judgement,
   digest: string,
   timeoutMs: number | null,
 ): Question {
@@ -168,11 +177,16 @@ function toQuestion(
       workspace: reach.workspace,
       ...(long ? { rule: makeVisible(rule), rules: remember } : {}),
       options: [
-        { value: 'allow_once', label: 'Allow once' },
-        ...(long ? [{ value: 'allow_session', label: 'Allow this in this session' }] : []),
-        ...(long ? [{ value: 'allow_always', label: `Always allow in this workspace: ${makeVisible(rule)}` }] : []),
-        { value: 'deny', label: 'Deny, and stop the run' },
+        toOption('allow_once', 'Allow once'),
+        ...(lacksNetwork ? [toOption('allow_network', 'Allow once, with internet access')] : []),
+        ...(long ? [toOption('allow_session', 'Allow this in this session')] : []),
+        ...(long ? [toOption('allow_always', `Always allow in this workspace: ${makeVisible(rule)}`)] : []),
+        toOption('deny', 'Deny, and stop the run'),
       ],
     },
   };
+}
+
+function toOption(value: ApprovalAnswer, label: string): { value: ApprovalAnswer; label: string; key: string } {
+  return { value, label, key: approvalAnswers[value].key };
 }

@@ -4,6 +4,7 @@ import { limits } from '../protocol/limits.js';
 import type { Access } from '../tools/port.js';
 import { createGlob, isGlob } from './globs.js';
 import { allowedWrites, judgePath, rulesOf, sayWhy, type Case, type Judged } from './path-judge.js';
+import { needsNetwork } from './network-commands.js';
 import type { Rule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
 import { createPathRules, rulesForPart, type PathRules } from './rules.js';
@@ -33,7 +34,7 @@ function judgePart(part: CommandPart, command: Command, now: Case): Judged[] {
   const own = judgeWords(part, command, there);
   // A person's yes to something else may still take it out of the sandbox, but then with all of it before their eyes.
   const stays = isConfined(now) && !command.unsandboxed && own.unsandboxed !== true;
-  return [own, ...(reads ? [reads] : []), ...judgeWrites(part, own, stays, there)];
+  return [needsNetwork(part) ? { ...own, needsNetwork: true } : own, ...(reads ? [reads] : []), ...judgeWrites(part, own, stays, there)];
 }
 
 /** What is the same for all that a command writes. */

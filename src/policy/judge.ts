@@ -51,11 +51,14 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
       if (parts.length === 0) parts.push(judgeHarmless(now));
       const decided = strictestOf(parts);
       const action = decided?.action ?? 'ask';
+      const reach = toReach(now, parts, umask);
+      const { kind, network } = reach.confinement;
       return {
         action,
         why: decided?.why ?? '',
         parts: parts.map(({ text, action: verdict, why }) => ({ text, action: verdict, why })),
-        reach: toReach(now, parts, umask),
+        reach,
+        lacksNetwork: kind === 'sandbox' && !network && parts.some(({ needsNetwork }) => needsNetwork === true),
         remember: toRemember(parts),
         notes: toNotes(now, parts),
       };

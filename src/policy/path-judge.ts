@@ -30,6 +30,8 @@ export interface Judged {
   /** What an allowing rule gives beside. */
   network?: boolean;
   unsandboxed?: boolean;
+  /** A command that is known to fail without the network. */
+  needsNetwork?: boolean;
 }
 
 /** One call on its way through the rules. */

@@ -38,6 +38,8 @@ export interface Ruling {
   reach: Reach;
   /** Rules that would have allowed exactly this; empty when it can be allowed once only. */
   remember: Rule[];
+  /** It is known to need the network and would run without it. */
+  lacksNetwork: boolean;
   /** Said to the person who is asked: that there is no sandbox, that the network is wanted … */
   notes: string[];
 }

@@ -23,13 +23,13 @@ test('a change is approved by whoever sees it, and everybody hears by whom', asy
     /\[question\] Write notes\.txt[^\n]*\n {2}asked by harbour \(\w{10}\), offline\/guide in \S+\/work\n {2}write notes\.txt\n/,
   );
   expect(asked).toMatch(
-    /\n {2}\+ahoy\n[^]*\n {2}1\) Allow once\n {2}2\) Allow this in this session\n {2}3\) Always allow in this workspace: write \S+\n {2}4\) Deny/,
+    /\n {2}\+ahoy\n[^]*\n {2}a\) Allow once\n {2}s\) Allow this in this session\n {2}w\) Always allow in this workspace: write \S+\n {2}d\) Deny[^\n]*\n {2}r\) Deny with a reason/,
   );
   expect(asked).not.toContain('sandbox');
   expect(await runOk(daemon, ['answer'])).toMatch(
-    /^\w{10} {2}Write notes\.txt[^]* {2}\+ahoy\n[^]*berth answer \w{10} with a number from 1 to 4/,
+    /^\w{10} {2}Write notes\.txt[^]* {2}\+ahoy\n[^]*berth answer \w{10} with a, s, w, d, or r and a reason/,
   );
-  expect(await runOk(daemon, ['answer', await openQuestion(daemon), 'once'])).toContain('answered: allow_once');
+  expect(await runOk(daemon, ['answer', await openQuestion(daemon), 'a'])).toContain('answered: allow_once');
   const seen = await watch.until((text) => text.includes('[run] completed'));
   expect(seen).toMatch(/\[question\] answered: allow_once by berth \(cli_\w+\)\n/);
   expect(seen).toMatch(/\[tool\] Write notes\.txt[^\n]*\n {2}--- [^]*\n {2}\+ahoy\n\[tool\] write done/);
@@ -44,7 +44,9 @@ test('a denial with a reason is told to the model, and the run goes on', async (
   const asked = await watch.until((text) => text.includes('with which the run goes on'));
   expect(asked).toMatch(/\n {2}\$ touch x\n[^]*\n {2}\[not in a sandbox, with the network\]\n/);
   expect(asked.match(/touch x\n/g)?.length).toBeLessThan(5);
-  watch.type('deny use y instead\n');
+  watch.type('1\n');
+  await watch.until((text) => text.includes('approvals are not answered with numbers'));
+  watch.type('r use y instead\n');
   const seen = await watch.until((text) => text.includes('[run] completed'));
   expect(seen).toContain('[question] answered: deny, because use y instead\n');
   expect(seen).toMatch(/bash failed: Denied: use y instead/);
@@ -114,7 +116,7 @@ test('of output that is longer than what is kept, the view and berth artifact sa
   await using watch = startCommand(daemon, ['attach', session]);
   watch.type(`run yes | head -c ${all}\n`);
   await watch.until((text) => text.includes('with which the run goes on'));
-  watch.type('1\n');
+  watch.type('a\n');
   const seen = await watch.until((text) => /berth artifact art_\w+\]\n/.test(text));
   const [, id = ''] = new RegExp(`\\[the first ${kept} of ${all} bytes: berth artifact (art_\\w+)\\]`).exec(seen) ?? [];
   const { code, stdout, stderr } = await runCommand(daemon, ['artifact', id]);
@@ -131,7 +133,7 @@ test('output that is no text is named instead of shown', async () => {
   await using watch = startCommand(daemon, ['attach', session]);
   watch.type('run head -c 3000 /dev/urandom\n');
   await watch.until((text) => text.includes('with which the run goes on'));
-  watch.type('1\n');
+  watch.type('a\n');
   const seen = await watch.until((text) => text.includes('[run] completed'));
   expect(seen).toMatch(
     /\[tool\] head[^\n]*\n {2}\[binary output[^\n]*\]\n {2}\[all 3000 bytes: berth artifact art_\w+\]\n\[tool\] bash done[^\n]*\n/,
@@ -166,7 +168,7 @@ test('whether the config of a directory counts is asked where a call needs to kn
     'write {"permissions":{"rules":[{"tool":"bash","action":"allow","command":"true"}]}} to .berth/config.json',
   ]);
   await watch.until((text) => text.includes('with which the run goes on'));
-  await runOk(daemon, ['answer', await openQuestion(daemon), 'once']);
+  await runOk(daemon, ['answer', await openQuestion(daemon), 'a']);
   await watch.until((text) => text.includes('[run] completed'));
   watch.type('run true\n');
   const asked = await watch.until((text) => text.includes('type y or n'));
@@ -183,11 +185,11 @@ describe.skipIf(missing('bwrap'))('with a sandbox (needs bwrap)', () => {
     await using watch = startCommand(daemon, ['attach', session]);
     watch.type('run touch b\n');
     await watch.until((text) => text.includes('  $ touch b\n') && text.includes('  [in a sandbox, without the network]\n'));
-    watch.type('session\n');
+    watch.type('s\n');
     await watch.until((text) => text.includes('[run] completed'));
     watch.type('run touch c with the network\n');
     await watch.until((text) => text.includes('  [in a sandbox, with the network]\n'));
-    watch.type('n\n');
+    watch.type('d\n');
     await watch.until((text) => /answered: deny\n[^]*\[run\] stopped/.test(text));
   });
 });

@@ -93,7 +93,7 @@ test('questions are answered by the lines that follow them', async () => {
   const seen = await watch.until((text) => text.includes('[run] completed'));
   expect(seen).toMatch(/answered: south\n[^]*answered: yes\n[^]*\[question\] cancelled\n[^]*answered: Day 1:\n/);
   watch.type('echo this with approval\n');
-  await watch.until((text) => text.includes('or deny and a reason'));
+  await watch.until((text) => text.includes('or r and a reason'));
   await runOk(daemon, ['answer', await openQuestion(daemon), 'deny', '--reason', 'not today']);
   await watch.until((text) => /answered: deny, because not today by berth \(cli_\w+\)/.test(text));
 });
@@ -119,8 +119,8 @@ test('an answer that is the last line is taken, and the run watched to its end',
   const session = await newSession(daemon, 'last');
   await using watch = startCommand(daemon, ['attach', session]);
   watch.type('echo this with approval\n');
-  await watch.until((text) => text.includes('or deny and a reason'));
-  watch.type('1\n');
+  await watch.until((text) => text.includes('or r and a reason'));
+  watch.type('a\n');
   watch.endInput();
   expect(await watch.finished()).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('[run] completed') });
 });

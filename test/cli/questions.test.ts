@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { describeAnswer, describeQuestion, hintOf, readAnswer } from '../../src/cli/questions.js';
+import { approvalAnswers, denyReasonKey } from '../../src/protocol/approval-answers.js';
 import { createStyle } from '../../src/cli/style.js';
 import type { UiRequest } from '../../src/protocol/events.js';
 
@@ -34,6 +35,7 @@ test('a choice is made by number, label or value, and a value wins over a number
 
 test('an approval is denied with a reason, and says what would run', () => {
   expect(readAnswer(approval, 'deny not today')).toEqual({ ok: true, result: { value: 'deny', reason: 'not today' } });
+  expect(readAnswer(approval, 'r not\ntoday')).toEqual({ ok: true, result: { value: 'deny', reason: 'not\ntoday' } });
   expect(readAnswer(approval, 'Deny')).toEqual({ ok: true, result: 'deny' });
   expect(readAnswer(select, 'deny it')).toMatchObject({ ok: false });
   expect(describeQuestion(approval)[1]).toBe('bash {"command":"ls \\u001b[2J"}');
@@ -70,20 +72,45 @@ test('an approval says who asks and what would run, and nothing in a command loo
     'no rule allows it',
     'It runs in the sandbox, with the network.',
     '[in a sandbox, with the network]',
-    '1) Allow once',
-    '2) Allow this in this session',
-    '3) Always allow in this workspace: bash make',
-    '4) Deny, and stop the run',
+    'a) Allow once',
+    's) Allow this in this session',
+    'w) Always allow in this workspace: bash make',
+    'd) Deny, and stop the run',
+    'r) Deny with a reason, and go on: r REASON',
   ]);
   const { params } = full;
   expect(describeQuestion({ ...full, params: { ...params, sandboxed: false } })).toContain('[not in a sandbox, with the network]');
 });
 
-test('an approval is answered with a word, too, if it has that option', () => {
-  const meant = { once: 'allow_once', Y: 'allow_once', session: 'allow_session', always: 'allow_always', no: 'deny', 2: 'allow_session' };
-  for (const [typed, result] of Object.entries(meant)) expect(readAnswer(full, typed)).toEqual({ ok: true, result });
-  for (const typed of ['always', 'constructor', 'allow', '']) expect(readAnswer(approval, typed)).toMatchObject({ ok: false });
+test('an approval is answered with a letter or a word, which means the same in every question that has it', () => {
+  const meant = { a: 'allow_once', s: 'allow_session', w: 'allow_always', d: 'deny', D: 'deny', n: 'deny', no: 'deny', once: 'allow_once' };
+  for (const [typed, result] of Object.entries({ ...meant, session: 'allow_session', always: 'allow_always', allow_once: 'allow_once' })) {
+    expect(readAnswer(full, typed)).toEqual({ ok: true, result });
+    const offered = result === 'allow_once' || result === 'deny';
+    expect(readAnswer(approval, typed)).toMatchObject(offered ? { ok: true, result } : { ok: false });
+  }
+  for (const typed of ['i', 'y', 'yes', 'r', 'constructor', 'allow', 'as', ''])
+    expect(readAnswer(full, typed)).toMatchObject({ ok: false });
+  const online = { ...full, params: { ...full.params, options: [{ value: 'allow_network', label: 'Allow once, with internet access' }] } };
+  for (const typed of ['i', 'internet']) expect(readAnswer(online, typed)).toEqual({ ok: true, result: 'allow_network' });
+  expect(readAnswer(online, 'n')).toMatchObject({ ok: false });
   expect(readAnswer(select, 'yes')).toMatchObject({ ok: false });
+});
+
+test('every answer to an approval has a key of its own', () => {
+  const keys = [...Object.values(approvalAnswers).map(({ key }) => key), denyReasonKey];
+  expect(new Set(keys).size).toBe(keys.length);
+  expect(keys).not.toContain('n');
+  expect(keys).not.toContain('y');
+});
+
+test('a number is no answer to an approval, whatever stands at its place, and the refusal says what is', () => {
+  for (const typed of ['0', '1', '2', '3', '4', '12', ' 1 ']) {
+    expect(readAnswer(full, typed)).toEqual({
+      ok: false,
+      hint: 'a, s, w, d, or r and a reason, with which the run goes on; approvals are not answered with numbers',
+    });
+  }
 });
 
 test('what is too long to show says how much is missing and what shows it', () => {
@@ -112,9 +139,9 @@ test('of a long command the options repeat only the beginning, unless all of it 
     params: { ...full.params, command, message: '', options: [{ value: 'allow_once', label: 'Allow once' }, always] },
   };
   const cut = describeQuestion(long, { linesMax: 60, rest: '/show' });
-  expect(cut.at(-1)).toMatch(/^2\) Always allow in this workspace: bash echo x+…$/);
-  expect(cut.at(-1)?.length).toBeLessThan(120);
-  expect(describeQuestion(long).at(-1)).toBe(`2) ${always.label}`);
+  expect(cut.at(-2)).toMatch(/^w\) Always allow in this workspace: bash echo x+…$/);
+  expect(cut.at(-2)?.length).toBeLessThan(120);
+  expect(describeQuestion(long).at(-2)).toBe(`w) ${always.label}`);
   const choice = ask('select', { title: 'Which?', options: [command] });
   expect(describeQuestion(choice, { linesMax: 60 })).toContain(`1) ${command}`);
 });

@@ -147,9 +147,9 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.type('echo danger with approval', 'Enter');
     await screen.until((text) =>
-      /\[question\] Echo this text\?\n {2}asked by [^]*\n {2}danger\n[^]*1\) Allow once\n {2}2\) Deny[^\n]*\n[^]*\n> *\n/.test(text),
+      /\[question\] Echo this text\?\n {2}asked by [^]*\n {2}danger\n[^]*a\) Allow once\n {2}d\) Deny[^\n]*\n[^]*\n> *\n/.test(text),
     );
-    await screen.type('1', 'Enter');
+    await screen.type('a', 'Enter');
     await screen.until((text) => /answered: allow_once\n[^]*echo said: danger\n\[run\] completed\n/.test(text));
   });
 
@@ -257,9 +257,9 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     writeFileSync(join(daemon.workdir, 'a.txt'), `${lines.join('\n')}\n`);
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.type('edit a.txt: l90 -> first', 'Enter');
-    await screen.until((text) => /\n {2}edit a\.txt\n[^]*\n {2}-l90\n {2}\+first\n[^]* {2}1\) Allow once\n[^]*\n> *\n/.test(text));
+    await screen.until((text) => /\n {2}edit a\.txt\n[^]*\n {2}-l90\n {2}\+first\n[^]* {2}a\) Allow once\n[^]*\n> *\n/.test(text));
     expect(await screen.coloured()).toMatch(/\u001b\[31m-l90\n[^]*\u001b\[32m\+first\n/); // eslint-disable-line no-control-regex
-    await screen.type('1', 'Enter');
+    await screen.type('a', 'Enter');
     await screen.until((text) => /answered: allow_once\n[^]*\[tool\] edit done[^]*\[run\] completed\n/.test(text));
     await runOk(daemon, ['send', session, '-'], { input: `run true\n${lines.map((line) => `: ${line}`).join('\n')}` });
     await screen.until((text) =>

@@ -113,8 +113,8 @@ describe('an approval', () => {
       asked_by: { session_id: desk.session },
       rules: [{ tool: 'write', path: desk.path('b.txt'), action: 'allow' }],
     });
-    const options = request.params.options as { value: string }[];
-    expect(options.map(({ value }) => value)).toEqual(['allow_once', 'allow_session', 'allow_always', 'deny']);
+    const options = request.params.options as { value: string; key: string }[];
+    expect(options.map(({ value, key }) => `${key} ${value}`)).toEqual(['a allow_once', 's allow_session', 'w allow_always', 'd deny']);
     expect(existsSync(desk.path('b.txt'))).toBe(false);
     desk.answer(request, 'allow_once');
     await desk.told();
@@ -335,6 +335,45 @@ describe('a command', () => {
       Promise.resolve({ accesses: [{ kind: 'command', command, network, unsandboxed }] }),
     run: (_, { reach }) => Promise.resolve(toolText(reach.confinement.hidden.join('\n'))),
   };
+  /** Says how it runs, and runs nothing. */
+  const confined: typeof bash = {
+    ...bash,
+    run: (_, { reach: { confinement } }) => Promise.resolve(toolText(`${confinement.kind} ${confinement.network}`)),
+  };
+  const valuesOf = ({ params }: UiRequest): unknown[] => (params.options as { value: string }[]).map(({ value }) => value);
+
+  test('that is known to need the network can be allowed with it, for this once', async () => {
+    await using desk = createDesk({ more: [confined] });
+    await desk.call('bash', { command: 'git push' });
+    const request = await desk.approval();
+    expect(request.params).toMatchObject({ network: false });
+    expect(valuesOf(request)).toEqual(['allow_once', 'allow_network', 'allow_session', 'allow_always', 'deny']);
+    desk.answer(request, 'allow_network');
+    expect(await desk.told()).toBe('sandbox true');
+    expect(decisions(desk.berth)[0]).toBe('allow bash by test: allowed once, with the network');
+    await desk.call('bash', { command: 'git push' });
+    desk.answer(await desk.approval(), 'allow_once');
+    expect(await desk.told()).toBe('sandbox false');
+  });
+
+  test.each([['make'], ['git status'], ['npm test']])('that is not known to need the network is not offered it: %s', async (command) => {
+    await using desk = createDesk({ more: [confined] });
+    await desk.call('bash', { command });
+    const request = await desk.approval();
+    expect(valuesOf(request)).not.toContain('allow_network');
+    expect(desk.berth.answer(request.request_id, { result: 'allow_network' }).ok).toBe(false);
+    desk.answer(request, 'deny');
+    await desk.berth.idle(desk.session);
+  });
+
+  test('that gets the network anyway is not offered it again', async () => {
+    await using desk = createDesk({ more: [confined] });
+    await desk.call('bash', { command: 'git push', network: true });
+    const request = await desk.approval();
+    expect(valuesOf(request)).not.toContain('allow_network');
+    desk.answer(request, 'allow_once');
+    expect(await desk.told()).toBe('sandbox true');
+  });
 
   test('that was approved reaches what it may reach at that time: a rule of meanwhile counts', async () => {
     const rules: Rule[] = [];
@@ -355,7 +394,7 @@ describe('a command', () => {
     await desk.call('bash', { command: 'make', ...wishes });
     const request = await desk.approval();
     expect(request.params).toMatchObject({ rule, rules: [{ command: 'make', exact: true, ...wishes }] });
-    expect(request.params.options).toContainEqual({ value: 'allow_always', label: `Always allow in this workspace: ${rule}` });
+    expect(request.params.options).toContainEqual({ value: 'allow_always', key: 'w', label: `Always allow in this workspace: ${rule}` });
     desk.answer(request, 'deny');
     await desk.berth.idle(desk.session);
   });

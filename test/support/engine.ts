@@ -62,6 +62,7 @@ const openPolicy: Policy = {
       confinement: { kind: 'bare', network: false, writable: [], readOnly: [], hidden: [] },
     },
     remember: [],
+    lacksNetwork: false,
     notes: [],
   }),
 };
