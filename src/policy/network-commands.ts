@@ -20,8 +20,9 @@ const wordsMax = Math.max(...networkCommands.map((command) => command.split(' ')
 
 /** Whether a simple command is known to need the network. */
 export function needsNetwork({ words, readings = [] }: CommandPart): boolean {
-  return [words, ...readings].some(([program, ...rest]) => {
-    const name = (program ?? '').replace(/^.*\//, '');
-    return Array.from({ length: wordsMax }, (_, count) => [name, ...rest.slice(0, count)].join(' ')).some((said) => known.has(said));
+  return [words, ...readings].some((said) => {
+    const [program, ...rest] = said.slice(0, wordsMax);
+    const name = (program ?? '').replace(/^.*\//s, '');
+    return Array.from({ length: wordsMax }, (_, count) => [name, ...rest.slice(0, count)].join(' ')).some((command) => known.has(command));
   });
 }

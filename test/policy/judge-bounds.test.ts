@@ -44,9 +44,11 @@ describe('judging takes a bounded time', () => {
     using world = makeWorld();
     for (const mode of ['ask', 'auto_edit'] as const) {
       for (const some of [[], rules]) {
-        const startedMs = performance.now();
+        const before = process.cpuUsage();
         expect(['allow', 'ask', 'deny']).toContain(world.bash(command, { mode, rules: some }).action);
-        expect(performance.now() - startedMs).toBeLessThan(judgedMsMax);
+        const { user, system } = process.cpuUsage(before);
+        // Time on the processor: what else the machine does is not judged here.
+        expect((user + system) / 1_000).toBeLessThan(judgedMsMax);
       }
     }
   });
