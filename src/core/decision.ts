@@ -1,11 +1,13 @@
-import type { Fact } from '../protocol/events.js';
+import type { Fact, QueuedImage } from '../protocol/events.js';
 import { refusal, type Refusal, type RejectionWord } from '../protocol/errors.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import { evolve, type SessionState } from './session.js';
 
-/** Ids and the time, handed in so that decisions stay pure. */
+/** Ids, the time and stored bodies, handed in so that decisions stay pure. */
 export interface Fresh {
   nowMs: number;
+  /** The content that an input was sent with; it never changes. A session's state has its text and a list of its images only. */
+  contentOf(inputId: string): ContentBlock[] | null;
   id(prefix: 'run' | 'msg' | 'inp' | 'req' | 'art' | 'ses'): string;
 }
 
@@ -17,6 +19,7 @@ export interface Admission {
   state: 'waiting' | 'taken';
   text: string;
   content: ContentBlock[] | null;
+  images: QueuedImage[];
   client: string | null;
   runId: string;
   forNextRun: boolean;

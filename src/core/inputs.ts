@@ -1,11 +1,11 @@
-import { utf8Bytes } from '../protocol/content.js';
-import type { EventPayload, QueuedInput } from '../protocol/events.js';
+import { textOf, utf8Bytes } from '../protocol/content.js';
+import type { EventPayload, QueuedImage, QueuedInput } from '../protocol/events.js';
 import { refusal } from '../protocol/errors.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import { accept, createDraft, refuse, reject, type Admission, type Decision, type Draft, type Fresh } from './decision.js';
-import { sayQueuedRun, sayResumed, sayRun } from './turns.js';
-import type { SessionState, WaitingInput } from './session.js';
+import { sayQueuedRun, sayResumed, sayRun, toDropped } from './turns.js';
+import type { SessionState } from './session.js';
 
 export interface NewInput {
   id: string;
@@ -36,7 +36,8 @@ export interface Submitted {
 }
 
 /** Admits an input. A retry with the same id and content is accepted and changes nothing. */
-export function submitInput(state: SessionState, input: NewInput, earlier: EarlierInput | undefined, fresh: Fresh): Decision<Submitted> {
+export function submitInput(state: SessionState, sent: NewInput, earlier: EarlierInput | undefined, fresh: Fresh): Decision<Submitted> {
+  const input = { ...sent, text: wordsOf(sent) };
   if (earlier)
     return sameInput(state.id, input, earlier) ? accept([], { runId: earlier.runId, seq: earlier.seq }) : reject('input_conflict');
   if (isEmpty(input)) return reject('empty_prompt');
@@ -68,8 +69,23 @@ function sameInput(sessionId: string, input: NewInput, earlier: EarlierInput): b
   );
 }
 
-function isEmpty(input: { text: string; content?: ContentBlock[] | null }): boolean {
-  return input.text.trim() === '' && !input.content?.some((block) => block.type !== 'text' || block.text.trim() !== '');
+/** What an input says: the words of its content, if that has any, else its text. */
+function wordsOf({ text, content }: NewInput): string {
+  const words = textOf(content ?? []);
+  return words.trim() === '' ? text : words;
+}
+
+function isEmpty({ text, content }: NewInput): boolean {
+  return text.trim() === '' && !content?.some((block) => block.type !== 'text');
+}
+
+function decodedBytes(base64: string): number {
+  return (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);
+}
+
+function imagesOf(content: ContentBlock[] | null): QueuedImage[] {
+  const images = content?.filter((block) => block.type === 'image') ?? [];
+  return images.map(({ mime_type, data }) => ({ mime_type, bytes: decodedBytes(data) }));
 }
 
 function startRun(state: SessionState, input: NewInput, fresh: Fresh): Decision<Submitted> {
@@ -90,7 +106,7 @@ function enqueue(
   forNextRun: boolean,
 ): Decision<Submitted> {
   if (state.inputs.length >= limits.queuedInputsMax) return reject('queue_full', `${limits.queuedInputsMax} messages wait already`);
-  if (queuedBytes(state.inputs) + bytesOf(input) > limits.queuedTextBytesMax) return reject('queue_full', 'the waiting texts are too long');
+  const images = imagesOf(input.content);
   const queued: QueuedInput = {
     input_id: input.id,
     kind,
@@ -99,7 +115,9 @@ function enqueue(
     revision: 1,
     client: input.client,
     ...(forNextRun ? { for_run: runId } : {}),
+    ...(images.length > 0 ? { images } : {}),
   };
+  if (queuedBytes([...state.inputs, queued]) > limits.queuedTextBytesMax) return reject('queue_full', tooLong);
   // An input that will start a run, or follows a summary that was made while the queue was paused, clears the pause as a prompt does.
   const paused = forNextRun || state.run?.turns === 0 ? false : state.paused;
   const added: EventPayload<'queue_update'> = { session_id: state.id, run_id: runId, op: 'added', input: queued, paused };
@@ -113,15 +131,16 @@ function admission(
   runId: string,
   forNextRun: boolean,
 ): Admission {
-  return { inputId, command, kind, state, text, content, client, runId, forNextRun };
+  return { inputId, command, kind, state, text, content, images: imagesOf(content), client, runId, forNextRun };
 }
 
-function bytesOf(input: { text: string; content?: ContentBlock[] | null }): number {
-  return utf8Bytes(input.text) + (input.content ? utf8Bytes(JSON.stringify(input.content)) : 0);
-}
+const tooLong = 'the waiting texts and images are too long';
 
-function queuedBytes(inputs: readonly WaitingInput[]): number {
-  return inputs.reduce((sum, input) => sum + (input.bytes ?? bytesOf(input)), 0);
+/** Texts in UTF-8 and images in base64. */
+function queuedBytes(inputs: readonly QueuedInput[]): number {
+  const bytesOf = ({ text, images = [] }: QueuedInput): number =>
+    images.reduce((sum, { bytes }) => sum + Math.ceil(bytes / 3) * 4, utf8Bytes(text));
+  return inputs.reduce((sum, input) => sum + bytesOf(input), 0);
 }
 
 export interface QueuedChange {
@@ -133,7 +152,7 @@ export interface QueuedChange {
   hold?: boolean;
 }
 
-/** Edits, moves, holds or releases one waiting input. A release in an idle, unpaused session starts a run. */
+/** Edits, moves, holds or releases one waiting input; its images stay. A release in an idle, unpaused session starts a run. */
 export function updateQueued(state: SessionState, change: QueuedChange, fresh: Fresh): Decision<{ revision: number }> {
   const found = findWaiting(state, change.inputId);
   if (!found) return reject('not_waiting');
@@ -141,31 +160,24 @@ export function updateQueued(state: SessionState, change: QueuedChange, fresh: F
     return refuse(refusal('command_rejected', 'revision_conflict', { revision: found.revision }));
   }
   const draft = createDraft(state);
-  const { content, bytes: _bytes, ...before } = found;
-  const edited = {
-    ...before,
-    text: change.text ?? before.text,
-    kind: change.kind ?? before.kind,
-    hold: change.hold ?? before.hold,
-  };
-  if (isEmpty({ text: edited.text, content: content ?? null })) return reject('empty_prompt');
-  const others = state.inputs.filter((input) => input !== found);
-  if (queuedBytes(others) + bytesOf(edited) > limits.queuedTextBytesMax) return reject('queue_full', 'the waiting texts are too long');
-  const input = { ...edited, revision: before.revision + 1 };
-  const textChanged = edited.text !== before.text || edited.kind !== before.kind;
-  if (textChanged) sayQueue(draft, { op: 'edited', input: { ...input, hold: before.hold } });
-  if (edited.hold !== before.hold) sayQueue(draft, { op: edited.hold ? 'held' : 'released', input });
+  const { text = found.text, kind = found.kind, hold = found.hold } = change;
+  const input = { ...found, text, kind, hold, revision: found.revision + 1 };
+  if (text.trim() === '' && !found.images) return reject('empty_prompt');
+  const others = state.inputs.filter((other) => other !== found);
+  if (queuedBytes([...others, input]) > limits.queuedTextBytesMax) return reject('queue_full', tooLong);
+  const edited = text !== found.text || kind !== found.kind;
+  if (edited) sayQueue(draft, { op: 'edited', input: { ...input, hold: found.hold } });
+  if (hold !== found.hold) sayQueue(draft, { op: hold ? 'held' : 'released', input });
   if (change.position !== undefined) {
     const order = others.map(({ input_id }) => input_id);
     order.splice(change.position, 0, change.inputId);
     sayQueue(draft, { op: 'moved', order });
   }
   if (!draft.state.run && !draft.state.paused) sayQueuedRun(draft, fresh.id('run'), fresh);
-  const changed = textChanged || edited.hold !== before.hold;
-  return accept(draft.facts, { revision: changed ? input.revision : before.revision });
+  return accept(draft.facts, { revision: edited || hold !== found.hold ? input.revision : found.revision });
 }
 
-function findWaiting(state: SessionState, inputId: string): WaitingInput | undefined {
+function findWaiting(state: SessionState, inputId: string): QueuedInput | undefined {
   return state.inputs.find((input) => input.input_id === inputId);
 }
 
@@ -174,9 +186,8 @@ function sayQueue(draft: Draft, change: Omit<EventPayload<'queue_update'>, 'sess
 }
 
 export function removeQueued(state: SessionState, inputId: string): Decision {
-  const found = findWaiting(state, inputId);
-  if (!found) return reject('not_waiting');
-  const { content: _content, bytes: _bytes, ...input } = found;
+  const input = findWaiting(state, inputId);
+  if (!input) return reject('not_waiting');
   const draft = createDraft(state);
   sayQueue(draft, { op: 'removed', input });
   return accept(draft.facts, undefined);
@@ -184,7 +195,7 @@ export function removeQueued(state: SessionState, inputId: string): Decision {
 
 export function clearQueue(state: SessionState): Decision<{ count: number }> {
   const draft = createDraft(state);
-  const dropped = state.inputs.map(({ input_id, kind, text }) => ({ input_id, kind, text }));
+  const dropped = state.inputs.map(toDropped);
   if (dropped.length > 0) sayQueue(draft, { op: 'dropped', dropped });
   return accept(draft.facts, { count: dropped.length });
 }

@@ -13,6 +13,7 @@ import {
   sayTakenTurn,
   sayTurn,
   steerWaits,
+  toDropped,
   toMessage,
   waitingOf,
   type NewMessage,
@@ -249,8 +250,7 @@ export function sayAbort(draft: Draft, keepQueue: boolean, reason = 'aborting'):
     draft.say({ type: 'queue_update', payload: { ...at, op: 'paused', paused: true } });
   } else if (inputs.length > 0 && !(paused && run.turns === 0)) {
     // What was paused before a summary was asked for has nothing to do with it.
-    const dropped = inputs.map(({ input_id, kind, text }) => ({ input_id, kind, text }));
-    draft.say({ type: 'queue_update', payload: { ...at, op: 'dropped', dropped, paused } });
+    draft.say({ type: 'queue_update', payload: { ...at, op: 'dropped', dropped: inputs.map(toDropped), paused } });
   }
 }
 

@@ -1,9 +1,6 @@
 import { toolCallsOf } from '../protocol/content.js';
 import type { EventPayload, Fact, QueuedInput, QueueMode, RunError, RunOutcome, UiRequest } from '../protocol/events.js';
-import type { CompactionTrigger, ContentBlock, Role, TurnKind, Usage } from '../protocol/messages.js';
-
-/** A waiting input. `content` and `bytes` are there only on the daemon's side; clients see the text. */
-export type WaitingInput = QueuedInput & { content?: ContentBlock[]; bytes?: number };
+import type { CompactionTrigger, Role, TurnKind, Usage } from '../protocol/messages.js';
 
 /** A tool call of the current turn that has no result yet. */
 export interface OpenCall {
@@ -70,7 +67,7 @@ export interface SessionState {
   deleted: boolean;
   leafId: string | null;
   paused: boolean;
-  inputs: WaitingInput[];
+  inputs: QueuedInput[];
   run: ActiveRun | null;
   lastRun: LastRun | null;
   compaction: OpenCompaction | null;
@@ -151,7 +148,7 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
 }
 
 /** The run that an input was accepted for has begun: from now on it waits like any other. */
-function withoutRun({ for_run: _begun, ...input }: WaitingInput): WaitingInput {
+function withoutRun({ for_run: _begun, ...input }: QueuedInput): QueuedInput {
   return input;
 }
 
@@ -214,7 +211,7 @@ function updateFields(state: SessionState, payload: EventPayload<'session_update
   };
 }
 
-function updateQueue(inputs: WaitingInput[], change: EventPayload<'queue_update'>): WaitingInput[] {
+function updateQueue(inputs: QueuedInput[], change: EventPayload<'queue_update'>): QueuedInput[] {
   const { op, input, order, dropped } = change;
   switch (op) {
     case 'added':
@@ -238,7 +235,7 @@ function updateQueue(inputs: WaitingInput[], change: EventPayload<'queue_update'
   }
 }
 
-function inDecreedOrder(inputs: WaitingInput[], order: string[]): WaitingInput[] {
+function inDecreedOrder(inputs: QueuedInput[], order: string[]): QueuedInput[] {
   const place = new Map(order.map((id, index) => [id, index]));
   return inputs.toSorted((a, b) => (place.get(a.input_id) ?? order.length) - (place.get(b.input_id) ?? order.length));
 }

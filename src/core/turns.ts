@@ -1,7 +1,8 @@
 import { textOf } from '../protocol/content.js';
+import type { QueuedInput } from '../protocol/events.js';
 import type { ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
 import type { Draft, Fresh } from './decision.js';
-import type { SessionState, WaitingInput } from './session.js';
+import type { SessionState } from './session.js';
 
 export interface NewMessage {
   id: string;
@@ -44,11 +45,12 @@ export function sayMessage(draft: Draft, message: NewMessage, fresh: Fresh): voi
   draft.say({ type: 'message_end', payload: { ...at, message: toMessage(draft.state, message, fresh) } });
 }
 
-/** The text and content of an input as its message shows it: content that has words of its own is the whole message. */
-function messageContent(text: string, content: ContentBlock[] | null | undefined): ContentBlock[] {
+/** An input as its message shows it. A text that is not the words of the content stands first, in their place; images always stay. */
+function messageContent(text: string, content: ContentBlock[] | null): ContentBlock[] {
   if (!content) return [{ type: 'text', text }];
-  if (text === '' || content.some((block) => block.type === 'text')) return content;
-  return [{ type: 'text', text }, ...content];
+  if (textOf(content) === text) return content;
+  const others = content.filter((block) => block.type !== 'text');
+  return text === '' ? others : [{ type: 'text', text }, ...others];
 }
 
 export interface TurnInput {
@@ -66,17 +68,22 @@ export function sayTurn(draft: Draft, kind: TurnKind, inputs: TurnInput[], fresh
 }
 
 /** Takes inputs out of the queue and makes them the user messages of a turn. */
-export function sayTakenTurn(draft: Draft, kind: TurnKind, inputs: WaitingInput[], fresh: Fresh): void {
-  for (const { content: _content, bytes: _bytes, ...input } of inputs) {
+export function sayTakenTurn(draft: Draft, kind: TurnKind, inputs: QueuedInput[], fresh: Fresh): void {
+  for (const input of inputs) {
     const { id: session_id, run, paused } = draft.state;
     draft.say({ type: 'queue_update', payload: { session_id, run_id: run?.id ?? '', op: 'taken', input, paused } });
   }
   sayTurn(
     draft,
     kind,
-    inputs.map(({ input_id: id, text, content }) => ({ id, text, content: content ?? null })),
+    inputs.map(({ input_id: id, text }) => ({ id, text, content: fresh.contentOf(id) })),
     fresh,
   );
+}
+
+/** What `dropped` tells of an input that left the queue and did not run. */
+export function toDropped({ input_id, kind, text, images }: QueuedInput): Pick<QueuedInput, 'input_id' | 'kind' | 'text' | 'images'> {
+  return { input_id, kind, text, ...(images ? { images } : {}) };
 }
 
 export function sayResumed(draft: Draft): void {
@@ -112,7 +119,7 @@ export function sayResumingRun(draft: Draft, runId: string, resumes: string, fre
 }
 
 /** What one boundary takes of a kind: one input, or all of them. Held inputs wait. */
-export function waitingOf(state: SessionState, kind: 'steer' | 'follow_up'): WaitingInput[] {
+export function waitingOf(state: SessionState, kind: 'steer' | 'follow_up'): QueuedInput[] {
   const ready = state.inputs.filter((input) => input.kind === kind && !input.hold);
   const mode = kind === 'steer' ? state.steeringMode : state.followUpMode;
   return mode === 'all' ? ready : ready.slice(0, 1);

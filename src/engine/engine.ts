@@ -81,7 +81,7 @@ export function createEngine(deps: EngineDeps) {
   const commit = createPatientCommit({
     commit: createCommit({
       store,
-      fresh: () => ({ nowMs: now(), id: newId }),
+      fresh: () => ({ nowMs: now(), id: newId, contentOf: store.inputs.contentOf }),
       wake: wakes.wake,
       onDeleted: () => housekeeping.schedule(),
       fault,

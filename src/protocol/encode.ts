@@ -1,6 +1,6 @@
 import { clipMessage } from './clip.js';
 import { wholeUnits } from './content.js';
-import type { DurableEvent, EventPayload, LiveEvent } from './events.js';
+import type { DurableEvent, EventPayload, LiveEvent, QueuedInput } from './events.js';
 import { limits } from './limits.js';
 
 /** A durable event as a line without its newline; never longer than a line may be. */
@@ -43,13 +43,16 @@ function clipQueueUpdate(payload: EventPayload<'queue_update'>): unknown {
   return { ...rest, ...(input ? { input: clipInput(input) } : {}), ...(dropped ? { dropped: clipInputs(dropped) } : {}) };
 }
 
-/** Inputs of which all texts together fit a line, whatever escapes they need. */
-export function clipInputs<T extends { text: string }>(inputs: readonly T[]): (T & { truncated?: true })[] {
+/** Inputs of which all texts and lists of images together fit a line, whatever escapes they need. */
+export function clipInputs<T extends Pick<QueuedInput, 'text' | 'images'>>(inputs: readonly T[]): (T & { truncated?: true })[] {
   let left = inlineUnitsMax * 2;
   return inputs.map((input) => {
     const text = input.text.slice(0, wholeUnits(input.text, Math.min(left, input.text.length)));
     left -= text.length;
-    return text === input.text ? input : { ...input, text, truncated: true };
+    const images = input.images?.filter((image) => (left -= JSON.stringify(image).length) >= 0);
+    left = Math.max(0, left);
+    if (text === input.text && images?.length === input.images?.length) return input;
+    return { ...input, text, ...(images ? { images } : {}), truncated: true };
   });
 }
 

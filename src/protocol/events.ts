@@ -28,6 +28,10 @@ export const approvalMode = z.enum(['ask', 'auto_edit', 'full', 'read_only']);
 export const whenDetached = z.enum(['wait', 'deny']);
 export const recoveryMode = z.enum(['pause', 'continue']);
 
+/** An image of a waiting message by its type and size; its data is in the message that it becomes. */
+export const queuedImage = z.object({ mime_type: z.string(), bytes: z.number() });
+export type QueuedImage = z.infer<typeof queuedImage>;
+
 export const queuedInput = z.object({
   input_id: z.string(),
   kind: inputKind,
@@ -37,6 +41,9 @@ export const queuedInput = z.object({
   client: z.string().nullable(),
   /** Present on an input that was accepted while a run was being aborted: the run to come that it starts. */
   for_run: z.string().optional(),
+  /** Present on an input that came with images. */
+  images: z.array(queuedImage).optional(),
+  /** The text, or the list of images, was too long for a line. */
   truncated: z.literal(true).optional(),
 });
 export type QueuedInput = z.infer<typeof queuedInput>;
@@ -218,7 +225,9 @@ export const events = {
         op: z.enum(['added', 'edited', 'moved', 'held', 'released', 'removed', 'taken', 'dropped', 'paused', 'resumed']),
         input: queuedInput.optional(),
         order: z.array(z.string()).optional(),
-        dropped: z.array(z.object({ input_id: z.string(), kind: inputKind, text: z.string() })).optional(),
+        dropped: z
+          .array(z.object({ input_id: z.string(), kind: inputKind, text: z.string(), images: z.array(queuedImage).optional() }))
+          .optional(),
         paused: z.boolean(),
       }),
   }),

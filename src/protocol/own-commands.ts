@@ -121,13 +121,14 @@ export const ownCommands = {
     role: 'observer',
   }),
   get_queue: command({
-    summary: 'What waits, in order.',
+    summary: 'What waits, in order; images by type and size.',
     payload: () => nothing,
     reply: { type: 'queue', payload: () => queueView.extend({ session_id: z.string() }) },
     role: 'observer',
   }),
   update_queued: command({
-    summary: 'Edits, moves, holds or releases a waiting message, if its revision is still the one named.',
+    summary:
+      'Edits, moves, holds or releases a waiting message, if its revision is still the one named. A new `text` replaces the words; images stay.',
     payload: () =>
       z.looseObject({
         input_id: inputId,

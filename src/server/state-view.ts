@@ -9,8 +9,7 @@ import type { Clients } from './clients.js';
 
 /** Waiting inputs as clients see them. */
 export function toQueue(state: SessionState): { inputs: QueuedInput[]; paused: boolean } {
-  const inputs = clipInputs(state.inputs.map(({ content: _content, bytes: _bytes, ...input }) => input));
-  return { inputs, paused: state.paused };
+  return { inputs: clipInputs(state.inputs), paused: state.paused };
 }
 
 /** Everything current about a session: its rows, and what is being said and done right now. */

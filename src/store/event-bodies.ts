@@ -4,7 +4,7 @@ import type { InputRows } from './input-rows.js';
 
 /** A payload as its log row keeps it: what never changes elsewhere is referred to, not copied. */
 type Slim = Record<string, unknown>;
-type SlimInput = Omit<QueuedInput, 'text'> & { text_at: number };
+type SlimInput = Omit<QueuedInput, 'text' | 'images'> & { text_at: number };
 interface SlimDropped {
   input_id: string;
   kind: QueuedInput['kind'];
@@ -14,15 +14,16 @@ type SlimQueueUpdate = Omit<EventPayload<'queue_update'>, 'input' | 'dropped'> &
 
 /** Takes bodies out of facts and puts them back when rows are read. */
 export function createEventBodies(entries: EntryRows, inputs: InputRows) {
-  function slimInput({ text, ...input }: QueuedInput): SlimInput {
+  function slimInput({ text, images: _images, ...input }: QueuedInput): SlimInput {
     const current = inputs.textRevision(input.input_id);
     // Facts are appended before they are projected: a text that is not stored yet will stand at the new revision.
     const stored = input.revision === 1 || inputs.textAt(input.input_id, current) === text;
     return { ...input, text_at: stored ? current : input.revision };
   }
 
-  function fillInput({ text_at, ...input }: SlimInput): QueuedInput {
-    return { ...input, text: inputs.textAt(input.input_id, text_at) };
+  function fillInput<T extends { input_id: string }>({ text_at, ...input }: T & { text_at: number }) {
+    const images = inputs.imagesOf(input.input_id);
+    return { ...input, text: inputs.textAt(input.input_id, text_at), ...(images ? { images } : {}) };
   }
 
   return {
@@ -75,9 +76,7 @@ export function createEventBodies(entries: EntryRows, inputs: InputRows) {
           return {
             ...rest,
             ...(input ? { input: fillInput(input) } : {}),
-            ...(dropped
-              ? { dropped: dropped.map(({ text_at, ...gone }) => ({ ...gone, text: inputs.textAt(gone.input_id, text_at) })) }
-              : {}),
+            ...(dropped ? { dropped: dropped.map(fillInput) } : {}),
           };
         }
         default:

@@ -31,7 +31,7 @@ export function seedHistory(stateDir: string, messages: number): string {
   migrate(db, migrations);
   const commit = createCommit({
     store: createStore(db, newId('boot')),
-    fresh: () => ({ nowMs: Date.now(), id: newId }),
+    fresh: () => ({ nowMs: Date.now(), id: newId, contentOf: () => null }),
     wake: () => undefined,
     onDeleted: () => undefined,
     fault: () => undefined,

@@ -2,14 +2,9 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { SessionState } from '../../src/core/session.js';
 
-/** A state without what only the daemon's side knows of waiting inputs. */
-export function toPlain(state: SessionState): SessionState {
-  return { ...state, inputs: state.inputs.map(({ content: _content, bytes: _bytes, ...input }) => input) };
-}
-
 /** What a client that came in the middle of a run knows of it. */
 export function toKnown(state: SessionState): unknown {
-  const { parentId: _parentId, run, ...rest } = toPlain(state);
+  const { parentId: _parentId, run, ...rest } = state;
   return { ...rest, run: run && { id: run.id, aborting: run.aborting, turns: run.turns, turn: run.turn?.id, message: run.message } };
 }
 

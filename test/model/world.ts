@@ -32,7 +32,7 @@ import { createClockTool } from '../../src/tools/clock.js';
 import { createEchoTool } from '../../src/tools/echo.js';
 import type { Tool } from '../../src/tools/port.js';
 import { createLogMonitor } from '../support/log-monitor.js';
-import { same, toKnown, toPlain } from './agree.js';
+import { same, toKnown } from './agree.js';
 import { ownReply, peekTool } from './own-script.js';
 import { checkRequest } from './strict-provider.js';
 import { toEntry, withoutHands, withoutModels } from '../support/engine.js';
@@ -304,7 +304,7 @@ export function createWorld(seed: number) {
     const rows = running().store.load(sessionId);
     const fold = folded.get(sessionId);
     if (fold?.deleted) assert(rows === undefined, 'a deleted session is still there');
-    else same(rows && toPlain(rows), fold && toPlain(fold), `the rows of ${sessionId} are what its log folds to`);
+    else same(rows, fold, `the rows of ${sessionId} are what its log folds to`);
   }
 
   /** Each reads the log at its own cursor. */
@@ -325,7 +325,7 @@ export function createWorld(seed: number) {
   function compareView(view: SessionView, came: Onlooker['came']): void {
     const fold = folded.get(view.state.id)!;
     if (fold.deleted) return assert(view.state.deleted, 'a client has heard that the session is gone');
-    const pick = came === 'first' ? toPlain : toKnown;
+    const pick = came === 'first' ? (state: SessionState) => state : toKnown;
     same(pick(view.state), pick(fold), `what a client that came ${came} sees of ${view.state.id} is what the log folds to`);
   }
 
@@ -417,7 +417,7 @@ export function createWorld(seed: number) {
       monitor.checkWhole(session.id);
       let replayed = emptySession(session.id);
       for (const event of store.log.replay(session.id)) replayed = evolve(replayed, event);
-      same(toPlain(store.load(session.id)!), toPlain(replayed), `the rows of ${session.id} are what its log, read again, folds to`);
+      same(store.load(session.id), replayed, `the rows of ${session.id} are what its log, read again, folds to`);
       const path = readPath(session.id);
       same(
         path.map(({ id }) => id),

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.js';
 import { StoreRefused } from '../../src/store/faults.js';
+import { createInputRows } from '../../src/store/input-rows.js';
 import { migrate, readMigrations, type Migration } from '../../src/store/migrate.js';
 import type { Database } from '../../src/store/sqlite.js';
 import { migrations } from '../support/engine.js';
@@ -40,6 +41,37 @@ describe('a migration', () => {
     expect(versionOf(db)).toBe(next.version);
     expect(db.prepare(`SELECT value FROM meta WHERE key = 'log_id'`).pluck().all()).toEqual(['kept']);
     expect(db.prepare('SELECT id FROM added').pluck().all()).toEqual([1]);
+    db.close();
+  });
+
+  test('tells the images of inputs that wait, and the words that will be sent, from what older versions stored', () => {
+    using dir = makeTempDir();
+    const db = openDatabase(dir.file('a.db'), migrations.length);
+    const imageColumn = migrations.findIndex(({ sql }) => sql.includes('ALTER TABLE input ADD COLUMN images'));
+    migrate(db, migrations.slice(0, imageColumn));
+    db.exec(`INSERT INTO session (id, title, cwd, model, thinking, steering_mode, follow_up_mode, approval_mode, when_detached, recovery,
+      created_ms, updated_ms) VALUES ('ses_1', '', '/', 'm', 'off', 'all', 'all', 'ask', 'wait', 'pause', 0, 0)`);
+    const image = { type: 'image', data: 'iVBORw0KGgo=', mime_type: 'image/png' };
+    const older: [string, string, unknown][] = [
+      ['inp_1', 'plain', null],
+      ['inp_2', 'look', [image, { ...image, data: 'AA==' }]],
+      ['inp_3', 'not sent', [{ type: 'text', text: 'in' }, image, { type: 'text', text: 'side' }]],
+    ];
+    for (const [position, [id, text, content]] of older.entries()) {
+      db.prepare(
+        `INSERT INTO input (id, session_id, command, kind, state, position, bytes, ack_run_id, ack_seq, at_ms)
+         VALUES (?, 'ses_1', 'steer', 'steer', 'waiting', ?, 0, 'run_1', 1, 0)`,
+      ).run(id, position);
+      db.prepare('INSERT INTO input_text VALUES (?, 1, ?, ?)').run(id, text, content && JSON.stringify(content));
+    }
+    migrate(db, migrations);
+    const png = { mime_type: 'image/png', bytes: 8 };
+    const waiting = createInputRows(db).waiting('ses_1');
+    expect(waiting.map(({ text, images }) => [text, images])).toEqual([
+      ['plain', undefined],
+      ['look', [png, { ...png, bytes: 1 }]],
+      ['inside', [png]],
+    ]);
     db.close();
   });
 

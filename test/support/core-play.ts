@@ -8,9 +8,9 @@ import type { Fact } from '../../src/protocol/events.js';
 import type { ContentBlock, Usage } from '../../src/protocol/messages.js';
 
 /** Ids that count, and a clock that stands still. */
-function createFresh(nowMs = Date.UTC(2026, 10, 16)): Fresh {
+function createFresh(contents: ReadonlyMap<string, ContentBlock[] | null>): Fresh {
   let count = 0;
-  return { nowMs, id: (prefix) => `${prefix}_${++count}` };
+  return { nowMs: Date.UTC(2026, 10, 16), id: (prefix) => `${prefix}_${++count}`, contentOf: (inputId) => contents.get(inputId) ?? null };
 }
 
 function input(id: string, overrides: Partial<NewInput> = {}): NewInput {
@@ -79,7 +79,8 @@ export interface CorePlay {
 
 /** A session as the core sees it, moved by decisions alone. */
 export function createPlay(): CorePlay {
-  const fresh = createFresh();
+  const contents = new Map<string, ContentBlock[] | null>();
+  const fresh = createFresh(contents);
   let state = fold(emptySession('ses_a'), factsOf(createSession('ses_a', { cwd: '/', model: 'offline/guide' })));
   const play: CorePlay = {
     get state() {
@@ -89,6 +90,7 @@ export function createPlay(): CorePlay {
     take(decision) {
       const facts = factsOf(decision);
       state = fold(state, facts);
+      if (decision.ok && decision.admit) contents.set(decision.admit.inputId, decision.admit.content);
       return brief(facts);
     },
     submit: (id, overrides, earlier) => submitInput(state, input(id, overrides), earlier, fresh),
