@@ -17,9 +17,9 @@ export const attach: Subcommand = {
     '--json': 'print one event a line as JSON, and first what is running and asked',
   },
   notes: [
-    'Lines typed or piped in are sent; /help lists what else they can be. Piped in, it stays until what was sent has run; if that asks',
-    'something when the input has ended, it says so and leaves with exit code 1, and berth answer answers. A piped line is no answer to a',
-    'question that comes after it: it is a message like the others.',
+    'Lines typed or piped in are sent; /help lists what else they can be. Piped in, it stays until what was sent has run; if a question',
+    'is open when the input has ended, it says so and leaves with exit code 1, and berth answer answers. A piped line answers a question',
+    'that was open when it was read, and none that comes after it: then it is a message like the others.',
     'A line answers the question that was open when its first character was typed. If that one was answered meanwhile, or one came',
     'where there was none, the line is not sent and you are told; the up arrow brings it back.',
   ].join('\n'),

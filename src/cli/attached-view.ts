@@ -39,7 +39,9 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   const started = new Set<string>();
   const ended = new Set<string>();
   let inputOver = false;
-  /** A question of what was sent here, when nobody can answer it here any more. */
+  /** A line was piped in: whoever did that waits for an end, and an onlooker does not. */
+  let spoke = false;
+  /** A question that nobody can answer here any more. */
   let unanswered: UiRequest | undefined;
   let away = false;
   const leaving = new AbortController();
@@ -75,14 +77,17 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
 
   function leaveIfOver(): void {
     const asked = input.question();
-    if (inputOver && asked && started.has(asked.run_id)) unanswered = asked;
+    if (inputOver && spoke && asked) unanswered = asked;
     if (unanswered || isOver()) attached.close();
   }
 
   async function readLines(): Promise<void> {
     const { createInterface } = await import('node:readline');
     const lines = createInterface({ input: stdin });
-    lines.on('line', (line) => onLine(line, openQuestion()));
+    lines.on('line', (line) => {
+      spoke ||= line.trim() !== '';
+      onLine(line, openQuestion());
+    });
     lines.on('close', () => {
       void input.done().then(() => {
         inputOver = true;
@@ -117,7 +122,8 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     if (!unanswered) return exit.ok;
     const id = shortId(unanswered.request_id);
     writeErr(
-      `berth: the run asks a person, and nobody can answer here any more: ${describeQuestion(unanswered)[0]}; see berth answer ${id} --show\n`,
+      `berth: the run waits for an answer, and standard input has ended: ${describeQuestion(unanswered)[0]}\n` +
+        `berth: berth answer ${id} --show shows the question, berth answer ${id} VALUE answers it\n`,
     );
     return exit.refused;
   } finally {

@@ -1,4 +1,6 @@
-import { realpathSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { Refused, WrongUsage } from './exit.js';
 
 /** The real path of a directory, so that `.` finds its sessions again however they were reached. */
@@ -15,4 +17,17 @@ export function currentDirectory(): string {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     throw new Refused('this directory no longer exists; go to another one, or name the session');
   }
+}
+
+/**
+ * A directory and those around it whose sessions may be meant in it, nearest first: up to the root of its git repository, or else
+ * up to the home directory or the root of the file system, without these two.
+ */
+export function enclosingDirectories(cwd: string): string[] {
+  const around = [cwd];
+  for (let dir = cwd; dirname(dir) !== dir; dir = dirname(dir)) around.push(dirname(dir));
+  const repository = around.findIndex((dir) => existsSync(join(dir, '.git')));
+  if (repository !== -1) return around.slice(0, repository + 1);
+  const home = around.indexOf(homedir());
+  return around.slice(0, Math.max(1, home === -1 ? around.length - 1 : home));
 }

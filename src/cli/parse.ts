@@ -66,7 +66,8 @@ function createProgram(): Command {
     .configureOutput({ writeOut, writeErr, outputError: (text, write) => write(text.replace(/^error: /, 'berth: ')) })
     .addHelpText(
       'after',
-      '\nA SESSION is named by a unique prefix of its id, by its title, or by . for the newest of this directory.\n' +
+      '\nA SESSION is named by a unique prefix of its id, by its title, or by . for the newest of this directory\n' +
+        '(or of the nearest one around it that has any, up to the root of the git repository).\n' +
         'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 no daemon, 70 a fault of berth.',
     )
     .exitOverride();

@@ -1,12 +1,12 @@
 import { fstatSync } from 'node:fs';
 import type { Berth } from '../client/connect.js';
-import { listSessions, SessionUnclear } from '../client/resolve.js';
+import { SessionUnclear } from '../client/resolve.js';
 import { utf8Bytes } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import { shortId } from './brief.js';
 import { awaitRun, type AwaitedRun } from './awaited-run.js';
-import { currentDirectory } from './directory.js';
 import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
+import { newestOrNew } from './newest.js';
 import { createPage } from './page.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
@@ -37,7 +37,8 @@ export const send: Subcommand = {
     '--json': 'print one line of JSON: what was accepted, or with --wait what it came to',
   },
   notes:
-    'One argument is the text, for the newest session of this directory; . or a whole id is the session, and so is any name\n' +
+    'One argument is the text, for the newest session of this directory, or of the nearest one around it (in a git repository, up\n' +
+    'to its root) that has any; . or a whole id is the session, and so is any name\n' +
     'of one when the text is fed to standard input.\n' +
     'A text of -, or none, is read from standard input.\n' +
     'With --wait, an answer that breaks off in the middle and is asked for again is printed again; --json has it once.',
@@ -46,10 +47,7 @@ export const send: Subcommand = {
     const berth = await cli.connect();
     const [named, said] = await readWords(session, text, (name) => isSession(cli, berth, name));
     if (said.trim() === '') throw new WrongUsage('there is no text to send');
-    if (utf8Bytes(JSON.stringify(said)) > limits.lineBytesMax - envelopeBytes) {
-      throw new Refused(`the text is too long: a line holds ${limits.lineBytesMax} bytes`);
-    }
-    const sessionId = named === undefined ? await newestOrNew(berth) : await cli.resolve(berth, named);
+    const sessionId = named === undefined ? await newestOrNew(berth, cli.tell) : await cli.resolve(berth, named);
     const accepted = await submit(berth, sessionId, said, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
     if (wait) return waitForAnswer(cli, berth, accepted, json);
     if (json) cli.printJson(accepted);
@@ -94,20 +92,21 @@ async function isSession(cli: Cli, berth: Berth, name: string): Promise<boolean>
   );
 }
 
-/** The newest session of this directory; where there is none, a new one. */
-export async function newestOrNew(berth: Berth): Promise<string> {
-  const cwd = currentDirectory();
-  const [newest] = await listSessions(berth, { cwd, limit: 1 });
-  return newest ? newest.session_id : orRefused(await berth.call('new_session', { cwd })).session_id;
-}
-
 interface Accepted {
   session_id: string;
   run_id: string;
   input_id: string;
 }
 
+/** Sends a prompt, prints the answer as it comes and says how the run ended. */
+export async function sendAndWait(cli: Cli, berth: Berth, sessionId: string, text: string): Promise<ExitCode> {
+  return waitForAnswer(cli, berth, await submit(berth, sessionId, text, 'prompt'), undefined);
+}
+
 async function submit(berth: Berth, session_id: string, text: string, kind: 'prompt' | 'steer' | 'follow_up'): Promise<Accepted> {
+  if (utf8Bytes(JSON.stringify(text)) > limits.lineBytesMax - envelopeBytes) {
+    throw new Refused(`the text is too long to send: it must be below ${limits.lineBytesMax - envelopeBytes} bytes`);
+  }
   const reply =
     kind === 'prompt'
       ? await berth.call('prompt', { session_id, text, wait: false })
@@ -125,11 +124,11 @@ async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: t
   });
   const run = await awaitRun(berth, sessionId, runId, {
     say: (messageId, piece) => (json ? undefined : page.flow(messageId, piece)),
-    tell: (line) => cli.complain(`berth: ${line}`),
+    tell: cli.tell,
   });
   page.endLine();
   if (json) cli.printJson({ ...accepted, ...run });
-  else if (run.outcome !== 'completed') cli.complain(`berth: ${describeEnd(run, sessionId)}`);
+  else if (run.outcome !== 'completed') cli.tell(describeEnd(run, sessionId));
   return run.outcome === 'completed' ? exit.ok : exit.refused;
 }
 

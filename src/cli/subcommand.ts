@@ -1,8 +1,8 @@
 import { connect, type Berth, type ConnectOptions } from '../client/connect.js';
 import type { PathFlags, Paths } from '../client/paths.js';
 import { resolveSession } from '../client/resolve.js';
-import { currentDirectory } from './directory.js';
 import { Refused, WrongUsage, type ExitCode } from './exit.js';
+import { newestHere } from './newest.js';
 import { printableJson } from './printable.js';
 import { orRefused } from './refusals.js';
 import { writeErr, writeOut } from './standard-streams.js';
@@ -13,7 +13,7 @@ export interface Cli {
   readonly paths: Paths;
   /** Reaches the daemon, and starts one when there is none, unless told not to. */
   connect(options?: Pick<ConnectOptions, 'autostart' | 'uiCapabilities'>): Promise<Berth>;
-  /** The session a person means; the newest of this directory when it has no name. */
+  /** The session a person means; the newest of this directory, or of the nearest one around it, when it has no name. */
   resolve(berth: Berth, name: string | undefined): Promise<string>;
   /** A line to standard output. What people or models wrote must be printable already. */
   print(line: string): void;
@@ -21,6 +21,8 @@ export interface Cli {
   printJson(value: unknown): void;
   /** A line to standard error. */
   complain(line: string): void;
+  /** Something to know that is no part of the result: a line to standard error that begins with `berth:`. */
+  tell(line: string): void;
 }
 
 /** One subcommand: how it is called, and what it does. */
@@ -39,6 +41,7 @@ export interface Subcommand {
 
 export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close(): void } {
   const open: Berth[] = [];
+  const tell = (line: string): void => writeErr(`berth: ${line}\n`);
   return {
     paths,
     async connect({ autostart = true, ...options } = {}) {
@@ -47,7 +50,8 @@ export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close():
       if (flags.stateDir !== undefined || flags.configDir !== undefined) await refuseOtherDirs(berth, paths);
       return berth;
     },
-    resolve: (berth, name = '.') => resolveSession(berth, name, name === '.' ? currentDirectory() : ''),
+    resolve: (berth, name = '.') => (name === '.' ? newestHere(berth, tell) : resolveSession(berth, name, '')),
+    tell,
     print: (line) => writeOut(`${line}\n`),
     printJson: (value) => writeOut(`${printableJson(value)}\n`),
     complain: (line) => writeErr(`${line}\n`),

@@ -6,13 +6,22 @@ export class SessionUnclear extends Error {
   override name = 'SessionUnclear';
 }
 
+/** The newest session of the first of these directories that has one. */
+export async function newestSession(berth: Berth, cwds: readonly string[]): Promise<SessionListRow | undefined> {
+  for (const cwd of cwds) {
+    const [newest] = await listSessions(berth, { cwd, limit: 1 });
+    if (newest) return newest;
+  }
+  return undefined;
+}
+
 /**
  * Finds the session a person means: `.` is the newest of `cwd`, anything else a unique prefix of an id (with or without
  * `ses_`), or a title. Archived sessions are found too.
  */
 export async function resolveSession(berth: Berth, name: string, cwd: string): Promise<string> {
   if (name === '.') {
-    const [newest] = await listSessions(berth, { cwd, limit: 1 });
+    const newest = await newestSession(berth, [cwd]);
     if (!newest) throw new SessionUnclear(`there is no session of ${cwd} yet; make one with berth new`);
     return newest.session_id;
   }

@@ -104,8 +104,11 @@ test('what nobody can answer where it was asked is said, and left open', async (
   const { code, stdout, stderr } = await runCommand(daemon, ['attach', session], { input: 'echo this with approval\n' });
   expect(code).toBe(1);
   expect(stdout).toContain('[question] Echo this text?\n');
-  const [, id = ''] = /nobody can answer here any more: Echo this text\?; see berth answer (\w+) --show\n$/.exec(stderr) ?? [];
+  const [, id = ''] = /waits for an answer[^\n]*: Echo this text\?\nberth: berth answer (\w+) --show [^\n]*\n$/.exec(stderr) ?? [];
   expect(id).toBe(await openQuestion(daemon));
+  // The same for a line that finds the question open.
+  const late = await runCommand(daemon, ['attach', session], { input: 'what now\n' });
+  expect(late).toMatchObject({ code: 1, stderr, stdout: expect.stringContaining('[not done] type ') });
   // Who sent nothing has nothing to answer for, and hears the others.
   await using onlooker = startCommand(daemon, ['attach', session]);
   onlooker.endInput();

@@ -1,0 +1,30 @@
+import type { Berth } from '../client/connect.js';
+import { newestSession, SessionUnclear } from '../client/resolve.js';
+import { shortId, shortenHome } from './brief.js';
+import { currentDirectory, enclosingDirectories } from './directory.js';
+import { printableLine } from './printable.js';
+import { orRefused } from './refusals.js';
+
+/** The newest session of this directory, or of the nearest one around it that has any; `tell` hears which in the second case. */
+async function findNewest(berth: Berth, cwd: string, tell: (line: string) => void): Promise<string | undefined> {
+  const found = await newestSession(berth, enclosingDirectories(cwd));
+  if (found && found.cwd !== cwd) {
+    const named = found.title === '' ? shortId(found.session_id) : `${printableLine(found.title)} (${shortId(found.session_id)})`;
+    tell(`this directory has no session; using ${named} of ${printableLine(shortenHome(found.cwd))} (berth new makes one here)`);
+  }
+  return found?.session_id;
+}
+
+/** The session that `.` means. */
+export async function newestHere(berth: Berth, tell: (line: string) => void): Promise<string> {
+  const cwd = currentDirectory();
+  const found = await findNewest(berth, cwd, tell);
+  if (found === undefined) throw new SessionUnclear(`there is no session of ${cwd} yet; make one with berth new`);
+  return found;
+}
+
+/** The same; where there is none, a new one. */
+export async function newestOrNew(berth: Berth, tell: (line: string) => void): Promise<string> {
+  const cwd = currentDirectory();
+  return (await findNewest(berth, cwd, tell)) ?? orRefused(await berth.call('new_session', { cwd })).session_id;
+}
