@@ -15,6 +15,7 @@ import { createCommandServer } from '../server/command-server.js';
 import type { DaemonFacts, ServerDeps } from '../server/deps.js';
 import { createEventServer } from '../server/event-server.js';
 import { createHandlers } from '../server/handlers.js';
+import { createLineRoom } from '../server/line-room.js';
 import { listen, prepareSocketDir, type Listening } from '../server/listen.js';
 import { createStateView } from '../server/state-view.js';
 import { openDatabase } from '../store/database.js';
@@ -133,6 +134,7 @@ export async function startDaemon({ paths, workdir, env, umask, log, fault, exit
     }),
     daemon: facts,
   };
+  const lineRoom = createLineRoom();
   const commandServer = createCommandServer({
     handlers: createHandlers(deps),
     clients,
@@ -140,8 +142,9 @@ export async function startDaemon({ paths, workdir, env, umask, log, fault, exit
     seq: store.log.head,
     prepareFor: (type) => (usesHands(type) ? hands.ready() : undefined),
     onBug: die('a bug'),
+    lineRoom,
   });
-  const eventServer = createEventServer({ engine, clients, logId, now: Date.now });
+  const eventServer = createEventServer({ engine, clients, logId, now: Date.now, lineRoom });
   const recovered = engine.recover(await hands.reapLeft());
   const doors = {
     commands: commandServer.accept,

@@ -18,6 +18,12 @@ export const limits = {
   v1SilenceMs: 50,
   v1EndedRunMs: 2_000,
   stalledReaderMs: 300_000,
+  /** Of all connections together. The oldest unfinished line may grow to a whole line besides. */
+  unfinishedLinesBytesMax: 4 * 1024 * 1024,
+  /** An unfinished line that is shorter needs no room of the others. */
+  unfinishedLineFreeBytes: 4 * 1024,
+  /** A line that was begun and does not grow for this long is given up, and its connection closed. */
+  unfinishedLineMs: 30_000,
   goodbyeMs: 1_000,
   detachedGraceMs: 30_000,
   uiSignalsPerSessionMax: 64,

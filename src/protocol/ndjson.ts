@@ -4,36 +4,63 @@ export type DecodedLine = { kind: 'json'; value: unknown } | { kind: 'malformed'
 export interface LineDecoder {
   /** Feeds bytes and returns the lines they complete. An unterminated last line is never returned. */
   push(chunk: Uint8Array): DecodedLine[];
+  /** Bytes of the last line that are kept until its end comes. */
+  unfinishedBytes(): number;
+  /** Gives up the unfinished line and its memory. */
+  drop(): void;
 }
 
 const newline = 10;
 const carriageReturn = 13;
+const blockBytesMin = 1024;
+const blockBytesMax = 64 * 1024;
+/** Kept as it came: most of what it was read into. */
+const longPieceBytes = 32 * 1024;
 
 /** Splits bytes at `\n` only, within a bound. Never splits at U+2028 and never cuts a character in two. */
 export function createLineDecoder(lineBytesMax: number, depthMax: number): LineDecoder {
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-  // One buffer that doubles: a peer that sends a byte at a time costs no more than its line.
-  let pending = new Uint8Array(0);
+  // Pieces instead of one buffer that doubles: memory follows the bytes. Short ones are gathered in a block, as each by itself costs
+  // more than it holds when a peer sends a byte at a time.
+  let pieces: Uint8Array[] = [];
+  let block = new Uint8Array(0);
+  let blockUsed = 0;
   let bytes = 0;
   let dead = false;
 
   function keep(piece: Uint8Array): void {
-    if (bytes + piece.length > pending.length) {
-      const larger = new Uint8Array(Math.min(lineBytesMax, Math.max(1024, 2 * (bytes + piece.length))));
-      larger.set(pending.subarray(0, bytes));
-      pending = larger;
-    }
-    pending.set(piece, bytes);
     bytes += piece.length;
+    if (blockUsed + piece.length > block.length) {
+      if (blockUsed > 0) pieces.push(block.slice(0, blockUsed));
+      block = new Uint8Array(0);
+      blockUsed = 0;
+      if (piece.length >= longPieceBytes) {
+        pieces.push(piece);
+        return;
+      }
+      block = new Uint8Array(Math.min(blockBytesMax, Math.max(blockBytesMin, 2 * bytes)));
+    }
+    block.set(piece, blockUsed);
+    blockUsed += piece.length;
   }
 
   function take(last: Uint8Array): Uint8Array {
     if (bytes === 0) return last;
-    keep(last);
-    const line = pending.subarray(0, bytes);
-    pending = new Uint8Array(0);
-    bytes = 0;
+    const line = new Uint8Array(bytes + last.length);
+    let at = 0;
+    for (const piece of [...pieces, block.subarray(0, blockUsed), last]) {
+      line.set(piece, at);
+      at += piece.length;
+    }
+    drop();
     return line;
+  }
+
+  function drop(): void {
+    pieces = [];
+    block = new Uint8Array(0);
+    blockUsed = 0;
+    bytes = 0;
   }
 
   function decode(line: Uint8Array): DecodedLine | undefined {
@@ -65,7 +92,7 @@ export function createLineDecoder(lineBytesMax: number, depthMax: number): LineD
         const length = bytes + (at === -1 ? chunk.length : at) - from;
         if (length > lineBytesMax) {
           dead = true;
-          pending = new Uint8Array(0);
+          drop();
           lines.push({ kind: 'too_long' });
           break;
         }
@@ -79,6 +106,8 @@ export function createLineDecoder(lineBytesMax: number, depthMax: number): LineD
       }
       return lines;
     },
+    unfinishedBytes: () => bytes,
+    drop,
   };
 }
 

@@ -7,6 +7,7 @@ import type { DecodedLine } from '../protocol/ndjson.js';
 import type { Client, Clients } from './clients.js';
 import { openConnection, type Connection } from './connection.js';
 import type { Answer, Handlers, Later } from './handler.js';
+import type { LineRoom } from './line-room.js';
 import { toPayloadRefusal } from './payload.js';
 
 interface Deps {
@@ -17,12 +18,13 @@ interface Deps {
   /** What a command needs that is not there yet. It is waited for in its place; undefined when all is there. */
   prepareFor(type: CommandType): Promise<void> | undefined;
   onBug(error: unknown): never;
+  lineRoom: LineRoom;
 }
 
 const observerCommands = new Set<string>(Object.entries(commands).flatMap(([type, row]) => (row.role === 'observer' ? [type] : [])));
 
 /** Reads commands, answers each once: in order, but for those that wait. */
-export function createCommandServer({ handlers, clients, newClientId, seq, prepareFor, onBug }: Deps) {
+export function createCommandServer({ handlers, clients, newClientId, seq, prepareFor, onBug, lineRoom }: Deps) {
   const connections = new Set<Connection>();
 
   function accept(socket: Socket): void {
@@ -31,8 +33,9 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
     let peerEnded = false;
     let ready: { id: string; make(): Answer }[] = [];
 
-    const connection = openConnection(socket, {
+    const connection = openConnection(socket, lineRoom, {
       onLine: (line) => answerLine(line),
+      onUnfinished: (why) => closeWith(unfinishedLine(why)),
       onDrain: sendReady,
       onEnd() {
         peerEnded = true;
@@ -54,13 +57,17 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
       connection.write(encodeAnswer(id, answer, seq()));
     }
 
+    /** What is wrong with a line that has no end has no id to answer to. */
+    function closeWith(why: Refusal): void {
+      connection.close(encodeAnswer('', { ok: false, refusal: why }, seq()));
+    }
+
     function answerLine(line: DecodedLine): void | Promise<void> {
       if (line.kind === 'too_long') {
         const why = refusal('invalid_command', `a line may have ${limits.lineBytesMax} bytes at most`, {
           line_bytes_max: limits.lineBytesMax,
         });
-        connection.close(encodeAnswer('', { ok: false, refusal: why }, seq()));
-        return;
+        return closeWith(why);
       }
       const read = readCommand(line);
       if ('refusal' in read) return send(read.id, { ok: false, refusal: read.refusal });
@@ -118,6 +125,14 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
       for (const connection of connections) connection.close();
     },
   };
+}
+
+function unfinishedLine(why: 'timeout' | 'overloaded'): Refusal {
+  const details = { unfinished_line_ms: limits.unfinishedLineMs };
+  const seconds = limits.unfinishedLineMs / 1000;
+  if (why === 'timeout')
+    return refusal('timeout', `a line was begun and nothing of it came for ${seconds} s; end every line with a newline`, details);
+  return refusal('overloaded', `for ${seconds} s there was no room for this line among the unfinished lines of others; try again`, details);
 }
 
 interface ReadCommand {

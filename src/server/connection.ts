@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { limits } from '../protocol/limits.js';
 import { createLineDecoder, type DecodedLine } from '../protocol/ndjson.js';
+import type { LineRoom } from './line-room.js';
 
 export interface Connection {
   readonly socket: Socket;
@@ -17,6 +18,11 @@ export interface Connection {
 interface Events {
   /** A line came. Not called while the peer does not read what it is sent, nor before what the last call returned is over. */
   onLine(line: DecodedLine): void | Promise<void>;
+  /**
+   * A line was begun and did not grow for `unfinishedLineMs`: its peer sent nothing (`timeout`), or there was no room for it among the
+   * unfinished lines of others (`overloaded`). Nothing more is read; the owner closes.
+   */
+  onUnfinished(why: 'timeout' | 'overloaded'): void;
   onDrain(): void;
   /** The peer will send nothing more; it may still read. */
   onEnd(): void;
@@ -25,9 +31,10 @@ interface Events {
 
 /** How long lines of one peer are handled before others get their turn. */
 const turnMs = 5;
+const newline = 10;
 
 /** One peer: bounded lines in, backpressure out. Nothing here knows what the lines mean. */
-export function openConnection(socket: Socket, events: Events): Connection {
+export function openConnection(socket: Socket, lineRoom: LineRoom, events: Events): Connection {
   const decoder = createLineDecoder(limits.lineBytesMax, limits.lineDepthMax);
   const gone = new AbortController();
   let waiting: DecodedLine[] = [];
@@ -35,6 +42,14 @@ export function openConnection(socket: Socket, events: Events): Connection {
   let scheduled = false;
   let closing = false;
   let holds = false;
+  let waitsForRoom = false;
+  let idle: NodeJS.Timeout | undefined;
+  const room = lineRoom.join(() => {
+    waitsForRoom = false;
+    // A peer that went away while it was not read is noticed here, before all that it left behind is read.
+    socket.write('');
+    if (waiting.length === 0 && !holds && !socket.destroyed) socket.resume();
+  });
 
   function canWrite(): boolean {
     return !socket.destroyed && !socket.writableNeedDrain;
@@ -57,7 +72,48 @@ export function openConnection(socket: Socket, events: Events): Connection {
     // What a peer sends is read only as fast as it is answered and the answers are read.
     if (waiting.length > 0 || holds) socket.pause();
     else if (ended) events.onEnd();
-    else socket.resume();
+    else if (!waitsForRoom) socket.resume();
+  }
+
+  /** Hands the decoder what there is room for. The rest goes back to the stream, which is not read meanwhile. */
+  function decode(chunk: Buffer): DecodedLine[] {
+    const lineStart = chunk.lastIndexOf(newline) + 1;
+    const unfinished = chunk.length - lineStart + (lineStart === 0 ? decoder.unfinishedBytes() : 0);
+    if (lineStart > 0) room.release();
+    const fits = unfinished > limits.lineBytesMax || room.reserve(unfinished);
+    const lines = decoder.push(fits ? chunk : chunk.subarray(0, lineStart));
+    if (!fits) {
+      waitsForRoom = true;
+      socket.pause();
+      socket.unshift(chunk.subarray(lineStart));
+    }
+    if (unfinished === 0) stopIdle();
+    else if (fits || lineStart > 0 || idle === undefined) watchIdle();
+    return lines;
+  }
+
+  function stopIdle(): void {
+    clearTimeout(idle);
+    idle = undefined;
+  }
+
+  function watchIdle(): void {
+    clearTimeout(idle);
+    idle = setTimeout(giveUpLine, lineRoom.idleMs);
+    idle.unref();
+  }
+
+  function giveUpLine(): void {
+    if (closing) return;
+    // While what came before is not answered, nothing is read: that is not the line's fault.
+    if (waiting.length > 0 || holds) return watchIdle();
+    events.onUnfinished(waitsForRoom ? 'overloaded' : 'timeout');
+  }
+
+  function dropLine(): void {
+    stopIdle();
+    decoder.drop();
+    room.release();
   }
 
   /** The lines that follow wait until then. */
@@ -77,13 +133,14 @@ export function openConnection(socket: Socket, events: Events): Connection {
 
   socket.on('data', (chunk) => {
     if (closing) return;
-    const lines = decoder.push(chunk);
+    const lines = decode(chunk);
     if (waiting.length > 0) waiting.push(...lines);
     else waiting = lines;
     if (!scheduled) handleLines();
   });
   socket.on('end', () => {
     ended = true;
+    dropLine();
     // A write of nothing fails when the peer is gone, and only then: one that merely stopped writing still reads.
     socket.write('');
     if (waiting.length === 0 && !holds) events.onEnd();
@@ -96,6 +153,7 @@ export function openConnection(socket: Socket, events: Events): Connection {
   socket.on('error', () => socket.destroy());
   socket.on('close', () => {
     waiting = [];
+    dropLine();
     gone.abort();
     events.onClose();
   });
@@ -112,6 +170,7 @@ export function openConnection(socket: Socket, events: Events): Connection {
       if (closing) return;
       closing = true;
       waiting = [];
+      dropLine();
       if (lastLine === undefined) socket.end();
       else socket.end(lastLine);
       // Unread input would keep the socket half open.

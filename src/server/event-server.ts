@@ -10,6 +10,7 @@ import type { Clients } from './clients.js';
 import { encodeAnswer, readEnvelope } from './command-server.js';
 import { openConnection, type Connection } from './connection.js';
 import { createEndedTexts } from './ended-texts.js';
+import type { LineRoom } from './line-room.js';
 import { toPayloadRefusal } from './payload.js';
 import { createSubscription, type Subscription, type SubscriptionStart } from './subscription.js';
 
@@ -18,12 +19,13 @@ interface Deps {
   clients: Clients;
   logId: string;
   now(): number;
+  lineRoom: LineRoom;
 }
 
 type GoodbyeReason = EventPayload<'goodbye'>['reason'];
 
 /** Writes events to whoever listens; each connection has one subscription at a time. */
-export function createEventServer({ engine, clients, logId, now }: Deps) {
+export function createEventServer({ engine, clients, logId, now, lineRoom }: Deps) {
   const { log, runs, sessions } = engine.store;
   const connections = new Map<Connection, { subscription: Subscription | undefined; clientId: string | undefined }>();
   const bySession = new Map<string, Set<Subscription>>();
@@ -112,11 +114,12 @@ export function createEventServer({ engine, clients, logId, now }: Deps) {
   return {
     accept(socket: Socket): void {
       const acceptedAt = log.head();
-      const connection = openConnection(socket, {
+      const connection = openConnection(socket, lineRoom, {
         onLine(line) {
           clearTimeout(silence);
           answerLine(connection, line);
         },
+        onUnfinished: () => goodbye(connection, 'stalled'),
         onDrain: () => connections.get(connection)?.subscription?.pump(),
         // A peer that only stopped writing still reads.
         onEnd: () => undefined,

@@ -7,6 +7,7 @@ import { cliCommand } from './cli-command.js';
 import { coldStart } from './cold-start.js';
 import { fanOut } from './fan-out.js';
 import { judge, scoreOf, type BenchSetup, type Figure, type Measurement, type Result } from './figures.js';
+import { halfLines } from './half-lines.js';
 import { history } from './history.js';
 import { idleCpu } from './idle-cpu.js';
 import { idleMemory } from './idle-memory.js';
@@ -29,6 +30,7 @@ const measurements: Measurement[] = [
   idleCpu,
   idleMemory,
   sessionMemory,
+  halfLines,
   streamMemory,
   streamGrowth,
   streamBytes,
