@@ -72,15 +72,7 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
   }
 
   return {
-    /** What a call that was begun before a restart may reach. */
-    async again(state: SessionState, ready: ReadyCall, waiting: RunHands): Promise<{ reach: Reach; basis: string | undefined } | string> {
-      const preparation = await prepare(ready, state);
-      if (typeof preparation === 'string') return preparation;
-      const { action, why, reach } = await judge(state, ready, preparation, waiting);
-      // It was approved when it began, or needed no approval; what is denied now does not begin again.
-      if (action === 'deny') return `Not allowed: ${why}`;
-      return { reach, basis: preparation.basis };
-    },
+    /** For a call that was begun before a restart, too: the answer of then is found again if it is still about the same. */
     async obtain(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
       for (let i = 0; i < limits.approvalRoundsMax; i++) {
         const preparation = await prepare(ready, state);
@@ -96,7 +88,7 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
           const audit = { ...about, action: 'allow', by: 'policy', why: ruling.why } as const;
           return { kind: 'granted', reach: ruling.reach, basis: preparation.basis, audit };
         }
-        const digest = digestOf(ready, state, preparation, ruling.reach);
+        const digest = digestOf(ready, state, preparation, ruling);
         const answered = await ask(state, toQuestion(state, ready, preparation, ruling, digest, timeoutMs()), ready, digest, waiting);
         if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return { kind: 'gone' };
         const verdict = toVerdict(answered.result);
@@ -112,7 +104,7 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
         const now = await prepare(ready, state);
         const still = typeof now === 'string' ? undefined : await judge(state, ready, now, waiting);
         if (typeof now === 'string' || !still || still.action === 'deny') continue;
-        if (digestOf(ready, state, now, still.reach) !== digest) continue;
+        if (digestOf(ready, state, now, still) !== digest) continue;
         if (!verdict.network) return { kind: 'granted', reach: still.reach, basis: now.basis, audit: undefined };
         // The same as if the model had asked for the network and a person had approved that.
         const online = await judge(state, ready, withNetwork(now), waiting);
@@ -142,10 +134,10 @@ function withNetwork({ accesses, ...rest }: Preparation): Preparation {
 }
 
 /** Everything that an approval is bound to. */
-function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basis }: Preparation, reach: Reach): string {
+function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basis }: Preparation, { reach, paths }: Ruling): string {
   const { kind, network, writable } = reach.confinement;
   return createHash('sha256')
-    .update(JSON.stringify([tool.name, call.args, cwd, diff ?? '', basis ?? '', kind, network, writable]))
+    .update(JSON.stringify([tool.name, call.args, cwd, diff ?? '', basis ?? '', paths, kind, network, writable]))
     .digest('hex');
 }
 

@@ -67,23 +67,18 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
   /** Undefined when the call must not run: its end is committed, or the run is over. */
   async function permitted(state: SessionState, ready: ReadyCall, group: Group): Promise<Granted | undefined> {
     const { call, title } = ready;
-    if (call.started) {
-      const again = await permits.again(state, ready, group);
-      if (typeof again !== 'string') return again;
-      await finish(state, call.id, failed(again, false), group);
-      return undefined;
-    }
     const permit = await permits.obtain(state, ready, group);
     switch (permit.kind) {
       case 'gone':
         return undefined;
       case 'refused':
-        await finish(state, call.id, failed(permit.why, true), group, permit.audit);
+        await finish(state, call.id, failed(permit.why, !call.started), group, permit.audit);
         return undefined;
       case 'stopped':
         await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => stopForDenial(now, call.id, permit.why, fresh));
         return undefined;
       case 'granted': {
+        if (call.started) return permit;
         const { audit } = permit;
         const begun = await commit.decideForRun(state.id, state.run?.id ?? '', (now) => recorded(startCall(now, call.id, title), audit));
         return begun.ok ? permit : undefined;

@@ -3,11 +3,11 @@ import { normalize } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import type { Access } from '../tools/port.js';
 import { createGlob, isGlob } from './globs.js';
-import { allowedWrites, judgePath, rulesOf, sayWhy, type Case, type Judged } from './path-judge.js';
+import { allowedWrites, judgePath, sayWhy, type Case, type Judged } from './path-judge.js';
 import { needsNetwork } from './network-commands.js';
 import type { Rule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
-import { createPathRules, rulesForPart, type PathRules } from './rules.js';
+import { createPathRules, rulesForPart } from './rules.js';
 import { cdTarget, exactWords, parseCommand, type CommandPart } from './shell-command.js';
 import { quoteWords } from './shell-quote.js';
 
@@ -41,7 +41,6 @@ function judgePart(part: CommandPart, command: Command, now: Case): Judged[] {
 interface Writing {
   own: Judged;
   named: ReadonlySet<string>;
-  rulesFor: PathRules;
   /** It runs in a sandbox, as far as it is for this command. */
   stays: boolean;
   /** What of the machine, or of people, lies in the real /tmp. */
@@ -53,12 +52,12 @@ function judgeWrites(part: CommandPart, own: Judged, stays: boolean, now: Case):
   if (writes.length > limits.shellPathsMax)
     return [{ of: 'path', text: part.text, action: 'ask', why: `it writes more than ${limits.shellPathsMax} files`, byRule: true }];
   if (writes.length === 0) return [];
-  const writing = { own, named: namedBy(part), rulesFor: rulesOf('write', now), stays, inTmp: stays ? realInTmp(now) : [] };
+  const writing = { own, named: namedBy(part), stays, inTmp: stays ? realInTmp(now) : [] };
   return writes.flatMap((path) => judgeWrite(path, writing, now));
 }
 
 /** Writes are judged by where they lead, whatever the words are allowed. */
-function judgeWrite(path: string | null, { own, named, rulesFor, stays, inTmp }: Writing, now: Case): Judged[] {
+function judgeWrite(path: string | null, { own, named, stays, inTmp }: Writing, now: Case): Judged[] {
   const writesFreely = now.mode === 'auto_edit' || now.mode === 'full';
   if (path === null) {
     // In a sandbox it can only be the workspace; that is for who lets the workspace be written.
@@ -66,7 +65,7 @@ function judgeWrite(path: string | null, { own, named, rulesFor, stays, inTmp }:
     return [{ of: 'path', text: 'write to a place that is computed', action: 'ask', why: 'where it writes is known only when it runs' }];
   }
   const isOwn = stays && isPrivate(path, inTmp, now);
-  const { remember: _, ...judged } = judgePath('write', path, isOwn ? besideOwn(now) : now, rulesFor);
+  const { remember: _, ...judged } = judgePath('write', path, isOwn ? besideOwn(now) : now);
   // It is not there outside of a sandbox either.
   if (isTooLong(toAbsolute(path, now.cwd, now.bases.home))) return [judged];
   if (judged.action === 'ask' && judged.byRule !== true && isOwn) return writesFreely ? [] : [judged];

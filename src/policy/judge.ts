@@ -3,7 +3,7 @@ import type { Access, Confinement, Reach } from '../tools/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
 import { lateCodeIn, runsLater, secretPlaces, type Guarded } from './guarded-paths.js';
-import { allowedWrites, judgePath, sayWhy, type Case, type Judged, type PolicySettings } from './path-judge.js';
+import { allowedWrites, judgePath, judgeRealPath, sayWhy, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
 import { rulesForTool, wrongRule } from './rules.js';
@@ -30,11 +30,14 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
     const workspace = toRealPath(call.cwd) ?? call.cwd;
     const guarded = guardedIn([workspace], settings);
     const roots = createRoots([workspace, ...settings.writable], workspace, realHome);
-    return { ...call, settings, guarded, roots, bases: { workspace, home: realHome } };
+    return { ...call, settings, guarded, roots, bases: { workspace, home: realHome }, compiled: {} };
   }
 
   function judgeAccess(access: Access, now: Case): Judged[] {
-    return access.kind === 'command' ? judgeCommand(access, now) : [judgePath(access.kind, access.path, now)];
+    if (access.kind === 'command') return judgeCommand(access, now);
+    const { kind, path, real } = access;
+    if (real === undefined) return [judgePath(kind, path, now)];
+    return [judgeRealPath(kind, { path, absolute: toAbsolute(path, now.cwd, realHome), real }, now)];
   }
 
   return {
@@ -47,11 +50,13 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
     workspaceOf: (cwd) => toRealPath(cwd) ?? cwd,
     judge(call) {
       const now = open(call);
-      const parts = call.accesses?.flatMap((access) => judgeAccess(access, now)) ?? [judgeUndeclared(now)];
+      const judged = (call.accesses ?? []).map((access) => ({ kind: access.kind, parts: judgeAccess(access, now) }));
+      const paths = judged.flatMap(({ kind, parts: own }) => (kind === 'command' ? [] : own.map((part) => ({ ...part, kind }))));
+      const parts = call.accesses ? judged.flatMap((access) => access.parts) : [judgeUndeclared(now)];
       if (parts.length === 0) parts.push(judgeHarmless(now));
       const decided = strictestOf(parts);
       const action = decided?.action ?? 'ask';
-      const reach = toReach(now, parts, umask);
+      const reach = toReach(now, parts, paths.filter(isAsked), umask);
       const { kind, network } = reach.confinement;
       return {
         action,
@@ -59,6 +64,7 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
         parts: parts.map(({ text, action: verdict, why }) => ({ text, action: verdict, why })),
         reach,
         lacksNetwork: kind === 'sandbox' && !network && parts.some(({ needsNetwork }) => needsNetwork === true),
+        paths: paths.map(({ kind, real = '' }) => ({ kind, real })),
         remember: toRemember(parts),
         notes: toNotes(now, parts),
       };
@@ -150,21 +156,27 @@ function deniedWrites({ rules, bases }: Case): string[] {
   });
 }
 
-/** Paths that this call was judged on may be touched, and what is below those it reads; everything else as if it were asked for now. */
-function toReach(now: Case, parts: readonly Judged[], umask: number): Reach {
-  const granted = (now.accesses ?? []).flatMap((access) => {
-    const real = access.kind === 'command' ? undefined : toRealPath(toAbsolute(access.path, now.cwd, now.bases.home));
-    return real === undefined ? [] : [{ kind: access.kind, real }];
-  });
+type JudgedPath = Judged & { kind: 'read' | 'write' };
+
+function isAsked({ action }: Judged): boolean {
+  return action === 'ask';
+}
+
+/**
+ * A person who says yes says it to the real paths that they were `asked` about, and to what is below those that are read; everything else is
+ * judged by its real path at the moment of use, what was allowed without asking as well.
+ */
+function toReach(now: Case, parts: readonly Judged[], asked: readonly JudgedPath[], umask: number): Reach {
   return {
     workspace: now.bases.workspace,
-    refuses(kind, realPath) {
-      const judged = judgePath(kind, realPath, now);
+    refuses(kind, real) {
+      const judged = judgeRealPath(kind, { path: real, absolute: real, real }, now);
       if (judged.action === 'allow') return undefined;
       if (judged.action === 'deny') return judged.why;
-      const isGranted = granted.some(
-        (one) => one.kind === kind && (one.real === realPath || (kind === 'read' && judged.byRule !== true && isBelow(realPath, one.real))),
-      );
+      const isGranted = asked.some((one) => {
+        if (one.kind !== kind || one.real === undefined) return false;
+        return one.real === real || (kind === 'read' && judged.byRule !== true && isBelow(real, one.real));
+      });
       return isGranted ? undefined : judged.why;
     },
     runsLater: (path) => runsLater(path, now.guarded) !== undefined,

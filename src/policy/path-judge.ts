@@ -21,6 +21,8 @@ export interface PolicySettings {
 export interface Judged {
   /** A path, a simple command, what a command wants beside, or the call as a whole. */
   of: 'path' | 'command' | 'wish' | 'tool';
+  /** The real path that was judged. Whoever acts on this judgement acts on that path: none is resolved a second time. */
+  real?: string | undefined;
   text: string;
   action: Action;
   why: string;
@@ -40,6 +42,8 @@ export interface Case extends JudgedCall {
   guarded: Guarded;
   roots: string[];
   settings: PolicySettings;
+  /** The rules about paths, compiled when they are first needed and shared by all copies of a case. */
+  compiled: { read?: PathRules; write?: PathRules };
 }
 
 /** Directories that every program reads, and that hold nothing of a person. */
@@ -58,18 +62,33 @@ const commonPlaces = [
 ];
 
 /** What the rules say of paths, for a tool that reads or writes them. */
-export function rulesOf(kind: 'read' | 'write', { rules, toolName, bases }: Case): PathRules {
-  return createPathRules(rules, kind === 'read' ? [toolName, 'read'] : [toolName, 'write', 'edit'], bases);
+function rulesOf(kind: 'read' | 'write', { rules, toolName, bases, compiled }: Case): PathRules {
+  return (compiled[kind] ??= createPathRules(rules, kind === 'read' ? [toolName, 'read'] : [toolName, 'write', 'edit'], bases));
 }
 
-/** Judges one path for reading or writing: the same for every tool. */
-export function judgePath(kind: 'read' | 'write', path: string, now: Case, rulesFor?: PathRules): Judged {
+/** Judges one path for reading or writing, by where it leads now: the same for every tool. */
+export function judgePath(kind: 'read' | 'write', path: string, now: Case): Judged {
   const absolute = toAbsolute(path, now.cwd, now.bases.home);
+  if (isTooLong(absolute)) return { of: 'path', text: `${kind} ${path}`, ...judgeTooLong(kind, now) };
   const real = toRealPath(absolute);
-  const what = { of: 'path', text: `${kind} ${path}` } as const;
-  if (isTooLong(absolute)) return { ...what, ...judgeTooLong(kind, now) };
-  if (real === undefined) return { ...what, action: 'deny', why: `${path} leads nowhere` };
-  const matched = (rulesFor ?? rulesOf(kind, now))([path, normalize(absolute), real]);
+  if (real === undefined) return { of: 'path', text: `${kind} ${path}`, action: 'deny', why: `${path} leads nowhere` };
+  return judgeRealPath(kind, { path, absolute, real }, now);
+}
+
+/** A path as it was named, made absolute, and where it leads. */
+interface ResolvedPath {
+  path: string;
+  absolute: string;
+  real: string;
+}
+
+/** Judges a path whose real path is known. Nothing is looked up in the file system. */
+export function judgeRealPath(kind: 'read' | 'write', { path: named, absolute, real }: ResolvedPath, now: Case): Judged {
+  const what = { of: 'path', text: `${kind} ${named}`, real } as const;
+  const meant = normalize(absolute);
+  // Who is asked must see what would be touched, not the name of a link to it.
+  const path = meant === real ? named : `${named} (which is ${real})`;
+  const matched = rulesOf(kind, now)([named, meant, real]);
   const because = matched && sayWhy(matched.rule);
   const remember = { tool: now.toolName, path: real, action: 'allow' } as const;
   if (matched?.action === 'deny') return { ...what, action: 'deny', why: because ?? '', byRule: true };

@@ -34,6 +34,8 @@ export interface Ruling {
   why: string;
   /** Each thing that was looked at with its verdict, for `berth permissions test`. */
   parts: { text: string; action: Action; why: string }[];
+  /** The real paths that were judged, of everything but commands: an approval holds for these alone. */
+  paths: { kind: 'read' | 'write'; real: string }[];
   /** What the call may reach when it is allowed, by the policy or by a person who was shown this ruling. */
   reach: Reach;
   /** Rules that would have allowed exactly this; empty when it can be allowed once only. */

@@ -87,11 +87,11 @@ export function createEditTool({ marks, onLateCode }: ChangeDeps): Tool<EditArgs
       if (typeof planned === 'string') return planned;
       await using _ = planned;
       const { target, shown, before, after } = planned;
-      const path = absolutePath(args.path, place.cwd);
+      const at = { path: absolutePath(args.path, place.cwd), real: target.realPath };
       return {
         accesses: [
-          { kind: 'read', path },
-          { kind: 'write', path },
+          { kind: 'read', ...at },
+          { kind: 'write', ...at },
         ],
         diff: diffTexts(shown, before, after).diff,
         basis: basisOf(target),

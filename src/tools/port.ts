@@ -10,10 +10,12 @@ export interface Question {
   timeoutMs: number | null;
 }
 
-/** Something that a call is about to touch, as the model named it: absolute, not resolved. */
+/**
+ * Something that a call is about to touch, as the model named it: absolute, not resolved. `real` is where the tool found it to lead, so that
+ * what it prepared and what is judged are the same place.
+ */
 export type Access =
-  | { kind: 'read'; path: string }
-  | { kind: 'write'; path: string }
+  | { kind: 'read' | 'write'; path: string; real?: string }
   /** `network` and `unsandboxed` are what the model asks for; whether it gets them is decided by the policy or a person. */
   | { kind: 'command'; command: string; network: boolean; unsandboxed: boolean };
 

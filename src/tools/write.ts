@@ -48,7 +48,7 @@ export function createWriteTool({ marks, onLateCode }: ChangeDeps): Tool<WriteAr
       await using _ = planned;
       const diff = planned.change?.diff;
       return {
-        accesses: [{ kind: 'write', path: absolutePath(args.path, place.cwd) }],
+        accesses: [{ kind: 'write', path: absolutePath(args.path, place.cwd), real: planned.target.realPath }],
         ...(diff === undefined ? {} : { diff }),
         basis: basisOf(planned.target),
       };

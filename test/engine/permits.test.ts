@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { createPolicy } from '../../src/policy/judge.js';
@@ -235,6 +235,24 @@ describe('an approval', () => {
     await next.idle(desk.session);
     expect(readFileSync(desk.path('b.txt'), 'utf8')).toBe('new\n');
     expect(next.events(desk.session).filter(({ type }) => type === 'ui_request')).toHaveLength(1);
+  });
+
+  test('holds for the file that was shown: a link that leads elsewhere by then is asked about again', async () => {
+    await using desk = createDesk();
+    const [one, other] = [desk.path('../one'), desk.path('../other')];
+    writeFileSync(one, 'first\n');
+    writeFileSync(other, 'second\n');
+    symlinkSync(one, desk.path('link'));
+    await desk.call('read', { path: 'link' });
+    const shown = await desk.approval();
+    expect(shown.params.message).toContain(join(dirname(one), 'one'));
+    rmSync(desk.path('link'));
+    symlinkSync(other, desk.path('link'));
+    desk.answer(shown, 'allow_once');
+    const again = await desk.approval();
+    expect(again.params.message).toContain(join(dirname(other), 'other'));
+    desk.answer(again, { value: 'deny', reason: 'not that one' });
+    expect(await desk.told()).toBe('Denied: not that one');
   });
 
   test('with nobody attached is denied where the session says so, never allowed', async () => {

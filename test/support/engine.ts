@@ -54,6 +54,7 @@ const openPolicy: Policy = {
     action: 'allow',
     why: 'a test',
     parts: [],
+    paths: [],
     reach: {
       workspace: cwd,
       refuses: () => undefined,
