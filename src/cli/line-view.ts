@@ -203,6 +203,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       case 'agent_end':
         return endRun(event.payload.run_id, event.payload);
       case 'status':
+        // The question itself is put.
+        if (event.payload.request_id !== undefined) return undefined;
         return note(event.payload.run_state === 'aborting' ? '[run] stopping' : `[status] ${quote(event.payload.message)}`);
       case 'warning':
         return alarm(`[warning] ${quote(event.payload.message)}`);

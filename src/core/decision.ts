@@ -45,6 +45,8 @@ export type Decision<Reply = undefined> =
       admit?: Admission;
       /** The session that commands mean which name none. */
       activate?: string;
+      /** The session that this makes has what was set while there was none. */
+      usesFirstSettings?: true;
       audit?: AuditEntry;
       reply: Reply;
     }

@@ -13,6 +13,13 @@ export interface NewRequest {
   expiresAtMs: number | null;
 }
 
+/** What a run waits for, in a line. */
+function waitingFor({ kind, title }: Record<string, unknown>): string {
+  const what = kind === 'approval' ? 'approval' : kind === 'trust' ? 'a decision about trust' : 'an answer';
+  const [line = ''] = typeof title === 'string' ? title.trim().split('\n') : [];
+  return `waiting for ${what}${line === '' ? '' : `: ${line.slice(0, limits.statusTextCharsMax).toWellFormed()}`}`;
+}
+
 /** Puts a question to whoever is attached, now or later. */
 export function askPerson(state: SessionState, request: NewRequest): Decision {
   const { run } = state;
@@ -28,7 +35,16 @@ export function askPerson(state: SessionState, request: NewRequest): Decision {
     params: request.params,
     expires_at: request.expiresAtMs === null ? null : new Date(request.expiresAtMs).toISOString(),
   };
-  return accept([{ type: 'ui_request', payload }], undefined);
+  const { session_id, run_id, turn_id, request_id } = payload;
+  // For clients that know nothing of ui_request: they see at least why the run stands still.
+  const status = { session_id, run_id, turn_id, request_id, message: waitingFor(request.params) };
+  return accept(
+    [
+      { type: 'ui_request', payload },
+      { type: 'status', payload: status },
+    ],
+    undefined,
+  );
 }
 
 export interface Answer {

@@ -59,6 +59,7 @@ export function createCommit({ store, fresh, wake, onDeleted, fault, onFatal }: 
       events.push(event);
     }
     if (decision.activate !== undefined) store.meta.set('active_session', decision.activate);
+    if (decision.usesFirstSettings) store.meta.remove('first_session');
     if (decision.admit) store.inputs.admit(sessionId, decision.admit, events.at(-1)?.seq ?? log.head(), now.nowMs);
     if (decision.audit) store.audit.add(decision.audit, sessionId, now.nowMs);
     fault('commit.inside');

@@ -63,6 +63,7 @@ export function createLiveTools({ wake, now }: { wake(sessionId: string): void; 
         run_id: tool.runId,
         turn_id: tool.turnId,
         tool_call_id: tool.toolCallId,
+        tool_name: tool.toolName,
         offset: start,
         delta,
         ...(start > from ? { skipped: start - from } : {}),

@@ -3,8 +3,11 @@ import { limits } from './limits.js';
 import { message } from './messages.js';
 import { once } from './once.js';
 
+type Normalize = (payload: Record<string, unknown>) => Record<string, unknown>;
+
 interface CommandSource<P, T extends string, R> {
   summary: string;
+  normalize?: Normalize;
   payload: () => P;
   reply: { type: T; payload: () => R };
   role: 'controller' | 'observer';
@@ -14,6 +17,8 @@ interface CommandSource<P, T extends string, R> {
 /** A row of the command table. `observer` commands change nothing; those that wait are answered when their work is done. */
 export interface CommandRow<P = z.ZodObject, T extends string = string, R = z.ZodObject> {
   summary: string;
+  /** Puts a payload that means the same into the words of the table, before it is checked. */
+  normalize?: Normalize;
   readonly payload: P;
   reply: { type: T; readonly payload: R };
   role: 'controller' | 'observer';

@@ -169,6 +169,7 @@ export const events = {
       z.object({
         ...inTurn,
         tool_call_id: z.string(),
+        tool_name: z.string(),
         offset: z.number(),
         delta: z.string(),
         skipped: z.number().optional(),
@@ -192,9 +193,11 @@ export const events = {
       }),
   }),
   status: event({
-    summary: 'Something worth knowing happened; `run_state` says that the run is now being aborted.',
+    summary:
+      'Something worth knowing happened; `run_state` says that the run is now being aborted, `request_id` that it waits for the answer to that ui_request.',
     live: false,
-    payload: () => z.object({ ...maybeInRun, message: z.string(), run_state: z.literal('aborting').optional() }),
+    payload: () =>
+      z.object({ ...maybeInRun, message: z.string(), run_state: z.literal('aborting').optional(), request_id: z.string().optional() }),
   }),
   warning: event({
     summary: 'Something is not as it should be; work goes on.',

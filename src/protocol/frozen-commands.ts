@@ -20,6 +20,11 @@ import { limits } from './limits.js';
 import { compactionFacts, inputContent } from './messages.js';
 import { stateView, treeNode } from './views.js';
 
+/** `content` that has text says it all. Where it has none, `text` goes before it. */
+function withContent(payload: Record<string, unknown>): Record<string, unknown> {
+  return payload.text === undefined && Array.isArray(payload.content) ? { ...payload, text: '' } : payload;
+}
+
 /** Names, required keys and reply types that may not change: clients rely on them. */
 export const frozenCommands = {
   ping: command({
@@ -29,7 +34,8 @@ export const frozenCommands = {
     role: 'observer',
   }),
   prompt: command({
-    summary: 'Starts a run. With wait (the default) the answer is the run’s result.',
+    summary: 'Starts a run. With wait (the default) the answer is the run’s result. `text` may be left out when there is `content`.',
+    normalize: withContent,
     payload: () =>
       z.looseObject({
         text: z.string(),
@@ -56,7 +62,8 @@ export const frozenCommands = {
     waits: true,
   }),
   steer: command({
-    summary: 'A message for the run in progress, taken at its next turn boundary.',
+    summary: 'A message for the run in progress, taken at its next turn boundary. `text` may be left out when there is `content`.',
+    normalize: withContent,
     payload: () =>
       z.looseObject({
         text: z.string(),
@@ -69,7 +76,8 @@ export const frozenCommands = {
     role: 'controller',
   }),
   follow_up: command({
-    summary: 'A message for when the run would otherwise end.',
+    summary: 'A message for when the run would otherwise end. `text` may be left out when there is `content`.',
+    normalize: withContent,
     payload: () =>
       z.looseObject({
         text: z.string(),
@@ -136,7 +144,8 @@ export const frozenCommands = {
     role: 'controller',
   }),
   branch_session: command({
-    summary: 'A new session that shares history with another up to a message.',
+    summary: 'A new session that shares history with another, up to a message. `parent_id` is accepted as another name of session_id.',
+    normalize: ({ parent_id, ...payload }) => ({ session_id: parent_id, ...payload }),
     payload: () => z.looseObject({ session_id: id, leaf_id: id.optional() }),
     reply: { type: 'session', payload: () => z.object({ session_id: z.string(), parent_id: z.string(), active: z.boolean() }) },
     role: 'controller',

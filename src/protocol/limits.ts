@@ -50,6 +50,7 @@ export const limits = {
   queuedTextBytesMax: 4 * 1024 * 1024,
   inputIdCharsMax: 128,
   titleCharsMax: 200,
+  statusTextCharsMax: 500,
   answerCharsMax: 256 * 1024,
   errorTextCharsMax: 4_096,
   pathBytesMax: 4096,

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { commands, type CommandType } from '../protocol/commands.js';
+import type { CommandRow } from '../protocol/command-shapes.js';
 import { commandEnvelope, supportedVersions } from '../protocol/envelope.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
 import { limits } from '../protocol/limits.js';
@@ -110,7 +111,8 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
       if (from.role === 'observer' && !observerCommands.has(type)) {
         return { ok: false, refusal: refusal('command_rejected', 'read_only_client', {}, 'this connection said hello as an observer') };
       }
-      const parsed = commands[type].payload.safeParse(payload);
+      const row: CommandRow = commands[type];
+      const parsed = row.payload.safeParse(row.normalize ? row.normalize(payload) : payload);
       if (!parsed.success) return { ok: false, refusal: toPayloadRefusal(parsed.error) };
       // The table pairs each type with its payload; TypeScript cannot follow the pair through a variable.
       const handler = handlers[type] as (payload: unknown, client: Client) => Answer | Later;

@@ -12,6 +12,7 @@ import { openConnection, type Connection } from './connection.js';
 import { createEndedTexts } from './ended-texts.js';
 import type { LineRoom } from './line-room.js';
 import { toPayloadRefusal } from './payload.js';
+import { createEndedRuns } from './ended-runs.js';
 import { createSubscription, type Subscription, type SubscriptionStart } from './subscription.js';
 
 interface Deps {
@@ -30,6 +31,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
   const connections = new Map<Connection, { subscription: Subscription | undefined; clientId: string | undefined }>();
   const bySession = new Map<string, Set<Subscription>>();
   const endedTexts = createEndedTexts(engine);
+  const heardOut = createEndedRuns(now);
 
   engine.wakes.listen(pump);
   engine.stirs.listen(pump);
@@ -67,6 +69,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
       endedTexts,
       onStalled: () => goodbye(connection, 'stalled'),
       onSessionDeleted: () => goodbye(connection, 'session_deleted'),
+      ...(start.prelude ? { onRunEnd: heardOut.add } : {}),
     });
     state.subscription = subscription;
     state.clientId = clientId;
@@ -114,6 +117,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
   return {
     accept(socket: Socket): void {
       const acceptedAt = log.head();
+      const toldBefore = heardOut.mark();
       const connection = openConnection(socket, lineRoom, {
         onLine(line) {
           clearTimeout(silence);
@@ -132,7 +136,8 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
       connections.set(connection, { subscription: undefined, clientId: undefined });
       // Whoever says nothing is a client of the first protocol: it hears of everything, and of what is going on first.
       const silence = setTimeout(() => {
-        const prelude = { runIds: runs.recent(now() - limits.v1EndedRunMs), upTo: acceptedAt };
+        const recent = runs.recent(now() - limits.v1EndedRunMs);
+        const prelude = { runIds: recent.filter((runId) => !heardOut.has(runId, toldBefore)), upTo: acceptedAt };
         const start = { sessionId: '*', after: acceptedAt, liveFrom: 0, live: true, prelude };
         if (connection.isOpen()) begin(connection, start, undefined);
       }, limits.v1SilenceMs);

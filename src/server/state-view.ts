@@ -5,11 +5,24 @@ import { clipInputs } from '../protocol/encode.js';
 import type { QueuedInput } from '../protocol/events.js';
 import { todoLines } from '../protocol/todos.js';
 import type { StateView } from '../protocol/views.js';
+import { readFirstSettings } from './first-settings.js';
 import type { Clients } from './clients.js';
 
 /** Waiting inputs as clients see them. */
 export function toQueue(state: SessionState): { inputs: QueuedInput[]; paused: boolean } {
   return { inputs: clipInputs(state.inputs), paused: state.paused };
+}
+
+/** What a client sees that asks before there is a session: what the first one will have. */
+function stateWithoutSession(engine: Engine): SessionState {
+  const none = emptySession('');
+  const { steering_mode, follow_up_mode, active_tools } = readFirstSettings(engine);
+  return {
+    ...none,
+    steeringMode: steering_mode ?? none.steeringMode,
+    followUpMode: follow_up_mode ?? none.followUpMode,
+    activeTools: active_tools ?? none.activeTools,
+  };
 }
 
 /** Everything current about a session: its rows, and what is being said and done right now. */
@@ -20,7 +33,7 @@ export function createStateView(engine: Engine, clients: Clients) {
   }
 
   return function view(known: SessionState | undefined): StateView {
-    const state = known ?? emptySession('');
+    const state = known ?? stateWithoutSession(engine);
     const { run, lastRun } = state;
     const waiting = (kind: string): number => state.inputs.filter((input) => input.kind === kind).length;
     return {

@@ -27,6 +27,8 @@ interface Deps {
   endedTexts: EndedTexts;
   onStalled(): void;
   onSessionDeleted(): void;
+  /** The end of a run was written. */
+  onRunEnd?(runId: string): void;
 }
 
 /**
@@ -34,7 +36,7 @@ interface Deps {
  * buffer, so a slow one costs a line of memory, gets fewer and larger deltas, and loses nothing.
  */
 export function createSubscription(connection: Connection, start: SubscriptionStart, deps: Deps): Subscription {
-  const { engine, endedTexts, onStalled, onSessionDeleted } = deps;
+  const { engine, endedTexts, onStalled, onSessionDeleted, onRunEnd } = deps;
   const { log } = engine.store;
   const { sessionId } = start;
   let cursor = start.after;
@@ -122,6 +124,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
       sent.delete(line.messageId);
     }
     connection.write(line.line);
+    if (line.type === 'agent_end' && line.runId !== undefined) onRunEnd?.(line.runId);
     return true;
   }
 

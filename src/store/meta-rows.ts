@@ -1,6 +1,6 @@
 import type { Database } from './sqlite.js';
 
-type MetaKey = 'log_id' | 'log_floor' | 'active_session' | 'search_mark';
+type MetaKey = 'log_id' | 'log_floor' | 'active_session' | 'search_mark' | 'first_session';
 
 /** The few facts about the store itself. Callers own the transaction. */
 export function createMetaRows(db: Database) {
@@ -8,10 +8,14 @@ export function createMetaRows(db: Database) {
   const write = db.prepare<[string, string]>(
     'INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
   );
+  const remove = db.prepare<[string]>('DELETE FROM meta WHERE key = ?');
   return {
     get: (key: MetaKey): string | undefined => read.get(key),
     set(key: MetaKey, value: string): void {
       write.run(key, value);
+    },
+    remove(key: MetaKey): void {
+      remove.run(key);
     },
   };
 }

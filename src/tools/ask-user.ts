@@ -40,6 +40,7 @@ export function createAskUserTool(): Tool<AskArgs> {
 
 function toParams({ title, message, options, placeholder, default: initial }: AskArgs): Record<string, unknown> {
   return {
+    kind: 'question',
     title,
     ...(message !== undefined && { message }),
     ...(options !== undefined && { options: options.map((option) => ({ value: option, label: option })) }),

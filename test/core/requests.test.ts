@@ -41,6 +41,16 @@ test('a question names its run, turn and call, and when it expires', () => {
         expires_at: '1970-01-01T00:00:00.000Z',
       },
     },
+    {
+      type: 'status',
+      payload: {
+        session_id: 'ses_a',
+        run_id: play.state.run?.id,
+        turn_id: '1',
+        request_id: 'req_1',
+        message: 'waiting for an answer: x',
+      },
+    },
   ]);
 });
 

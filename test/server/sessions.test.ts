@@ -82,8 +82,8 @@ describe('which session a command means', () => {
     done(await two.call('delete_session', { session_id: active }));
     expect(done(await two.call('get_state')).session_id).toBe('');
     expect(done(await two.call('list_sessions'))).toMatchObject({ active: '', sessions: [{ session_id: other }] });
-    expect(refusalOf(await two.call('get_tree')).code).toBe('session_not_found');
-    expect(refusalOf(await two.call('steer', { text: 'x' })).code).toBe('session_not_found');
+    expect(done(await two.call('get_tree'))).toMatchObject({ session_id: '', nodes: [] });
+    expect(refusalOf(await two.call('steer', { text: 'x' })).message).toBe('no_active_run');
     const { session_id } = done(await two.call('prompt', { text: 'say new' }));
     expect([active, other]).not.toContain(session_id);
   });

@@ -33,6 +33,7 @@ function brief({ type, payload }: RawLine): string {
     tool_execution_start: [tool_name],
     tool_execution_end: [tool_name, is_error === true ? 'error' : '', skipped === true ? 'skipped' : ''],
     ui_request: [method],
+    status: [payload.request_id === undefined ? '' : 'waiting'],
     ui_resolved: [outcome, by === 'abort' || by === 'steer' ? `by ${by}` : ''],
     agent_end: [outcome],
     queue_update: [op],
@@ -89,7 +90,7 @@ test('ask me', async () => {
   }
   const asked = (method: string, outcome: string): string[] => {
     const [start, ...end] = called('ask_user', '1');
-    return [start!, `ui_request ${method}`, `ui_resolved ${outcome}`, ...end];
+    return [start!, `ui_request ${method}`, 'status waiting', `ui_resolved ${outcome}`, ...end];
   };
   expect(await transcript()).toEqual([
     ...prompted,
@@ -120,6 +121,7 @@ test('an approval comes before the start of what it approves', async () => {
     ...prompted,
     ...answered('1'),
     'ui_request select',
+    'status waiting',
     'ui_resolved answered',
     ...called('echo', '1'),
     'turn_end prompt 1',
@@ -138,6 +140,7 @@ test('a denial without a reason ends the run, its call closed in the same commit
     ...prompted,
     ...answered('1'),
     'ui_request select',
+    'status waiting',
     'ui_resolved answered',
     'status',
     ...called('echo', '1', ' error skipped'),
@@ -158,6 +161,7 @@ test('a steer at a boundary, then a follow_up, continue the same run', async () 
     ...answered('1'),
     start,
     'ui_request select',
+    'status waiting',
     'queue_update added',
     'queue_update added',
     'ui_resolved answered',
@@ -193,6 +197,7 @@ test('an abort while a tool waits closes everything in order and drops the queue
     ...answered('1'),
     start,
     'ui_request select',
+    'status waiting',
     'queue_update added',
     'status',
     'queue_update dropped',

@@ -1,4 +1,5 @@
 import { stateFor, type ServerDeps } from '../deps.js';
+import { readFirstSettings } from '../first-settings.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { waitUntilDrained, waitUntilSettled } from '../waiting.js';
 
@@ -11,7 +12,7 @@ export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCom
     list_tools(payload, client) {
       const state = stateFor(deps, payload.session_id, client);
       if (!state && payload.session_id !== undefined) return sessionNotFound(payload.session_id);
-      const active = state?.activeTools ?? null;
+      const active = state ? state.activeTools : (readFirstSettings(engine).active_tools ?? null);
       const tools = [...engine.tools.values()].map(({ name, description }) => ({
         name,
         description,

@@ -4,11 +4,13 @@ import { abortRun } from '../../core/runs.js';
 import type { SessionState } from '../../core/session.js';
 import { createSession } from '../../core/settings.js';
 import type { Outcome } from '../../engine/commit.js';
+import { textOf } from '../../protocol/content.js';
 import { refusal } from '../../protocol/errors.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import type { Client } from '../clients.js';
 import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
 import { accepted, draining, refused, rejected, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { readFirstSettings } from '../first-settings.js';
 import { waitForRun } from '../waiting.js';
 import { isInTree } from '../tree.js';
 
@@ -19,6 +21,11 @@ interface InputPayload {
   session_id?: string | undefined;
 }
 
+/** What queues show of an input is what its message will say. */
+function textFor({ text, content }: InputPayload): string {
+  return content?.some(({ type }) => type === 'text') ? textOf(content) : text;
+}
+
 export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' | 'steer' | 'follow_up' | 'abort'> {
   const { engine, newId, sessionDefaults, daemon } = deps;
   const { store, commit } = engine;
@@ -27,7 +34,7 @@ export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' |
     return {
       id: payload.input_id ?? newId('inp'),
       command,
-      text: payload.text,
+      text: textFor(payload),
       content: payload.content ?? null,
       client: client.saidHello ? client.name : null,
       otherwise,
@@ -56,26 +63,31 @@ export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' |
     return submitInput(state, input, earlier, fresh);
   }
 
-  /** A first prompt in an empty store makes its session, in the same commit. */
+  /** A first prompt in an empty store makes its session, in the same commit. What is refused makes none. */
   function submitToNewSession(input: NewInput, client: Client): Outcome<Submitted> & { sessionId: string } {
     const sessionId = newId('ses');
     const outcome = commit.create(sessionId, (state, fresh) => {
       const draft = createDraft(state);
-      const made = createSession(sessionId, sessionDefaults());
+      const made = createSession(sessionId, { ...sessionDefaults(), ...readFirstSettings(engine) });
       if (made.ok) made.facts.forEach((fact) => draft.say(fact));
       const submitted = decideSubmit(draft.state, input, fresh);
       if (!submitted.ok) return submitted;
       const decision = accept([...draft.facts, ...submitted.facts], submitted.reply, submitted.admit);
-      return decision.ok && !client.saidHello ? { ...decision, activate: sessionId } : decision;
+      if (!decision.ok) return decision;
+      return { ...decision, usesFirstSettings: true, ...(client.saidHello ? {} : { activate: sessionId }) };
     });
     return { ...outcome, sessionId };
   }
 
+  function submitTo(found: string | undefined, input: NewInput, client: Client): Outcome<Submitted> & { sessionId: string } {
+    return found === undefined ? submitToNewSession(input, client) : { ...submit(found, input), sessionId: found };
+  }
+
   function submitted(command: 'steer' | 'follow_up', payload: InputPayload & { if_idle: 'reject' | 'prompt' }, client: Client): Answer {
-    const sessionId = targetSession(payload, client);
-    if (sessionId === undefined) return sessionNotFound(undefined);
+    const found = targetSession(payload, client);
     const input = toInput(command, payload, client, payload.if_idle);
-    return acknowledge(command, submit(sessionId, input), sessionId, input.id);
+    const { sessionId, ...outcome } = submitTo(found, input, client);
+    return acknowledge(command, outcome, sessionId, input.id);
   }
 
   function acknowledge(command: string, outcome: Outcome<Submitted>, sessionId: string, inputId: string): Answer {
@@ -93,7 +105,7 @@ export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' |
         if (found === undefined || !isInTree(engine, found, leafId)) return rejected('leaf_not_found');
         input.leafId = leafId;
       }
-      const made = found === undefined ? submitToNewSession(input, client) : { ...submit(found, input), sessionId: found };
+      const made = submitTo(found, input, client);
       if (!wait || !made.ok) return acknowledge('prompt', made, made.sessionId, input.id);
       const { sessionId } = made;
       const { runId } = made.reply;

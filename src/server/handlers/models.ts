@@ -1,5 +1,5 @@
 import { askCompaction } from '../../core/compaction.js';
-import { stateFor, type ServerDeps } from '../deps.js';
+import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
 import { draining, refused, rejected, sessionNotFound, type Handlers } from '../handler.js';
 import { waitForCompaction, waitForModels } from '../waiting.js';
 
@@ -9,7 +9,10 @@ export function createModelHandlers(deps: ServerDeps): Pick<Handlers, 'list_mode
     list_models: () => ({ later: () => waitForModels(engine, () => sessionDefaults().model) }),
     compact_session({ session_id, instruction }, client) {
       const state = stateFor(deps, session_id, client);
-      if (!state) return sessionNotFound(session_id);
+      if (!state) {
+        const isNone = sessionIdFor(deps, session_id, client) === undefined;
+        return isNone ? rejected('nothing_to_compact', 'there is no session yet') : sessionNotFound(session_id);
+      }
       if (!state.run && daemon.isDraining()) return refused(draining);
       const planned = engine.compactions.plan(state);
       if (!planned && !state.compaction) return rejected('nothing_to_compact', 'there is nothing before the last message to summarise');

@@ -3,7 +3,7 @@ import type { Engine } from '../../engine/engine.js';
 import { limits } from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
 import type { PageRequest } from '../../store/entry-rows.js';
-import { stateFor, type ServerDeps } from '../deps.js';
+import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
 import { refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
 import { isInTree } from '../tree.js';
@@ -84,7 +84,10 @@ export function createReadingHandlers(
     },
     get_tree(payload, client) {
       const state = stateFor(deps, payload.session_id, client);
-      if (!state) return sessionNotFound(payload.session_id);
+      if (!state) {
+        if (sessionIdFor(deps, payload.session_id, client) !== undefined) return sessionNotFound(payload.session_id);
+        return reply<'get_tree'>('tree', { session_id: '', nodes: [], leaf_id: null, has_more: false });
+      }
       const { nodes, hasMore } = store.tree.nodes(state.id, store.sessions.baseOf(state.id));
       // The newest are what is looked for.
       const shown = fitting(nodes.reverse()).reverse();

@@ -5,8 +5,9 @@ import type { SessionState } from '../../core/session.js';
 import { contextSize, percentLeft } from '../../engine/context-size.js';
 import { limits } from '../../protocol/limits.js';
 import type { Client } from '../clients.js';
-import { stateFor, type ServerDeps } from '../deps.js';
+import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
 import { accepted, refused, refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { changeFirstSettings, readFirstSettings, type FirstSettings } from '../first-settings.js';
 import { fitting } from '../pages.js';
 import { cursorAfter } from '../../store/session-rows.js';
 import { isInTree } from '../tree.js';
@@ -36,6 +37,17 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
 
   function activated(decision: Decision, client: Client, sessionId: string): Decision {
     return decision.ok && movesActive(client) ? { ...decision, activate: sessionId } : decision;
+  }
+
+  function hasNone(named: string | undefined, client: Client): boolean {
+    return sessionIdFor(deps, named, client) === undefined;
+  }
+
+  /** The same for what may be set before there is a session. */
+  function changeAtFirst(named: string | undefined, client: Client, what: FirstSettings, answer: (sessionId: string) => object): Answer {
+    if (!hasNone(named, client)) return change(named, client, what, answer);
+    const outcome = changeFirstSettings(engine, what);
+    return outcome.ok ? { ok: true, type: 'accepted', payload: answer(''), seq: outcome.seq } : refused(outcome.refusal);
   }
 
   function change(named: string | undefined, client: Client, what: SettingsChange, answer: (sessionId: string) => object): Answer {
@@ -71,12 +83,17 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
       if (wrong) return wrong;
       const id = newId('ses');
       const defaults = sessionDefaults(payload.model);
+      const isFirst = movesActive(client) && hasNone(undefined, client);
       const fields = {
         ...defaults,
+        ...(isFirst ? readFirstSettings(engine) : {}),
         title: payload.title ?? '',
         cwd: payload.cwd ?? defaults.cwd,
       };
-      const outcome = commit.create(id, () => activated(createSession(id, fields), client, id));
+      const outcome = commit.create(id, () => {
+        const decision = activated(createSession(id, fields), client, id);
+        return decision.ok && isFirst ? { ...decision, usesFirstSettings: true } : decision;
+      });
       if (!outcome.ok) return refused(outcome.refusal);
       clients.attach(client, id);
       return reply<'new_session'>('session', { session_id: id, active: movesActive(client) }, outcome.seq);
@@ -114,7 +131,7 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
     },
     set_leaf({ leaf_id, session_id }, client) {
       const state = stateFor(deps, session_id, client);
-      if (!state) return sessionNotFound(session_id);
+      if (!state) return hasNone(session_id, client) ? rejected('leaf_not_found') : sessionNotFound(session_id);
       if (!isInTree(engine, state.id, leaf_id)) return rejected('leaf_not_found');
       const outcome = commit.decide(state.id, (now) => setLeaf(now, leaf_id));
       return outcome.ok ? reply<'set_leaf'>('leaf', { session_id: state.id, leaf_id }, outcome.seq) : refused(outcome.refusal);
@@ -148,16 +165,16 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
       const unknown = tools.find((name) => !engine.tools.has(name));
       if (unknown !== undefined) return rejected('tool_not_registered', `there is no tool ${JSON.stringify(unknown)}`);
       const active_tools = [...new Set(tools)];
-      return change(session_id, client, { active_tools }, (id) => ({
+      return changeAtFirst(session_id, client, { active_tools }, (id) => ({
         command: 'set_active_tools',
         count: active_tools.length,
         session_id: id,
       }));
     },
     set_steering_mode: ({ mode, session_id }, client) =>
-      change(session_id, client, { steering_mode: mode }, (id) => ({ command: 'set_steering_mode', mode, session_id: id })),
+      changeAtFirst(session_id, client, { steering_mode: mode }, (id) => ({ command: 'set_steering_mode', mode, session_id: id })),
     set_follow_up_mode: ({ mode, session_id }, client) =>
-      change(session_id, client, { follow_up_mode: mode }, (id) => ({ command: 'set_follow_up_mode', mode, session_id: id })),
+      changeAtFirst(session_id, client, { follow_up_mode: mode }, (id) => ({ command: 'set_follow_up_mode', mode, session_id: id })),
     set_model({ model, thinking, session_id }, client) {
       const wrong = unknownProvider(model);
       if (wrong) return wrong;
