@@ -61,46 +61,76 @@ export function createEntryRows(db: Database) {
     `INSERT INTO artifact (id, session_id, entry_id, mime_type, bytes, at_ms) VALUES (?, ?, ?, 'text/plain', ?, ?)`,
   );
   const byId = db.prepare<[string], EntryRow>('SELECT * FROM entry WHERE id = ?');
-  const pathUp = db.prepare<[string, number], EntryRow>(`${upward} SELECT e.* FROM path JOIN entry e USING (no) ORDER BY depth`);
+  const children = db.prepare<[string], EntryRow>('SELECT * FROM entry WHERE parent_id = ? LIMIT 2');
   const pathIds = db.prepare<[string, number], { no: number; id: string }>(
     `${upward} SELECT e.no, e.id FROM path JOIN entry e USING (no) ORDER BY depth`,
   );
-  const pathRoles = db.prepare<[string, number], { id: string; role: string }>(
-    `${upward} SELECT e.id, e.role FROM path JOIN entry e USING (no) ORDER BY depth`,
-  );
+  const roleById = db.prepare<[string], { role: string; parent_id: string | null }>('SELECT role, parent_id FROM entry WHERE id = ?');
   const byNo = db.prepare<[number], EntryRow>('SELECT * FROM entry WHERE no = ?');
   const pathLength = db.prepare<[string, number], number>(`${upward} SELECT count(*) FROM path`).pluck();
+  // Children have higher numbers than their parents: below the number of what is looked for, there is nothing to find.
   const inPath = db
-    .prepare<[string, number, string], number>(`${upward} SELECT 1 FROM path JOIN entry e USING (no) WHERE e.id = ?`)
+    .prepare<[string, string], number>(
+      `WITH RECURSIVE wanted (no) AS MATERIALIZED (SELECT no FROM entry WHERE id = ?),
+       path (no, parent_id) AS (
+         SELECT no, parent_id FROM entry WHERE id = ?
+         UNION ALL SELECT e.no, e.parent_id FROM path JOIN entry e ON e.id = path.parent_id WHERE e.no >= (SELECT no FROM wanted))
+       SELECT 1 FROM path WHERE no = (SELECT no FROM wanted)`,
+    )
     .pluck();
+
+  /** The path from an entry towards the root, read an entry at a time: whoever has enough has read no more than that. */
+  function* pathUp(fromId: string | null): Generator<EntryRow> {
+    for (let id = fromId; id !== null;) {
+      const row = byId.get(id);
+      if (!row) return;
+      yield row;
+      id = row.parent_id;
+    }
+  }
+
+  /** The path from the child of `afterId` to the leaf. Where it forks, the way is found from the leaf. */
+  function* pathDown(leafId: string, afterId: string): Generator<EntryRow> {
+    for (let id = afterId; id !== leafId;) {
+      const [child, sibling] = children.all(id);
+      if (!child) return;
+      if (sibling) {
+        yield* pathFromFork(leafId, id);
+        return;
+      }
+      yield child;
+      id = child.id;
+    }
+  }
+
+  function* pathFromFork(leafId: string, forkId: string): Generator<EntryRow> {
+    const path = pathIds.all(leafId, limits.pathEntriesMax);
+    const start = path.findIndex(({ id }) => id === forkId);
+    for (let i = start - 1; i >= 0; i--) {
+      const row = byNo.get(path[i]?.no ?? 0);
+      if (row) yield row;
+    }
+  }
 
   /** As many as fit a line, walking from `fromId` towards the root; returned oldest first. */
   function pageUp(fromId: string | null, limit: number, bytesMax: number): MessagePage {
     const messages: Message[] = [];
     let bytes = 0;
-    let hasMore = false;
-    if (fromId !== null) {
-      for (const row of pathUp.all(fromId, limit + 1)) {
-        bytes += wireBytes(row);
-        if (messages.length === limit || (bytes > bytesMax && (messages.length > 0 || bytesMax < limits.pageBytesMax))) {
-          hasMore = true;
-          break;
-        }
-        messages.push(toMessage(row));
+    for (const row of pathUp(fromId)) {
+      bytes += wireBytes(row);
+      if (messages.length === limit || (bytes > bytesMax && (messages.length > 0 || bytesMax < limits.pageBytesMax))) {
+        return { messages: messages.reverse(), hasMore: true };
       }
+      messages.push(toMessage(row));
     }
-    return { messages: messages.reverse(), hasMore };
+    return { messages: messages.reverse(), hasMore: false };
   }
 
   /** As many as fit a line, from the child of `afterId` on the path towards the leaf. */
   function pageDown(leafId: string | null, afterId: string, limit: number, bytesMax: number): MessagePage {
     const messages: Message[] = [];
     let bytes = 0;
-    const path = leafId === null ? [] : pathIds.all(leafId, limits.pathEntriesMax);
-    const start = path.findIndex(({ id }) => id === afterId);
-    for (let i = (start === -1 ? path.length : start) - 1; i >= 0; i--) {
-      const row = byNo.get(path[i]?.no ?? 0);
-      if (!row) continue;
+    for (const row of leafId === null ? [] : pathDown(leafId, afterId)) {
       bytes += wireBytes(row);
       if (messages.length === limit || (messages.length > 0 && bytes > bytesMax)) return { messages, hasMore: true };
       messages.push(toMessage(row));
@@ -154,12 +184,13 @@ export function createEntryRows(db: Database) {
      * what was before the oldest message that it kept; older summaries are part of it.
      */
     history(leafId: string | null): HistoryEntry[] {
-      if (leafId === null) return [];
       const rows: EntryRow[] = [];
+      let walked = 0;
       let summary: EntryRow | undefined;
       let firstKept: string | undefined;
       let bytes = 0;
-      for (const row of pathUp.iterate(leafId, limits.contextMessagesMax)) {
+      for (const row of pathUp(leafId)) {
+        if (++walked > limits.contextMessagesMax) break;
         if (row.compaction !== null) {
           summary ??= row;
           firstKept ??= (JSON.parse(row.compaction) as CompactionFacts).first_kept_entry_id;
@@ -178,17 +209,18 @@ export function createEntryRows(db: Database) {
     },
     /** Where a retry begins: the last message of a user, or the summary that was made right after it. */
     retryPoint(leafId: string | null): string | undefined {
-      if (leafId === null) return undefined;
       let summaryId: string | undefined;
-      for (const { id, role } of pathRoles.iterate(leafId, limits.pathEntriesMax)) {
-        if (role === 'user') return summaryId ?? id;
-        summaryId = role === 'compaction' ? (summaryId ?? id) : undefined;
+      for (let id = leafId; id !== null;) {
+        const entry = roleById.get(id);
+        if (!entry) return undefined;
+        if (entry.role === 'user') return summaryId ?? id;
+        summaryId = entry.role === 'compaction' ? (summaryId ?? id) : undefined;
+        id = entry.parent_id;
       }
       return undefined;
     },
     pathLength: (leafId: string | null): number => (leafId === null ? 0 : (pathLength.get(leafId, limits.pathEntriesMax) ?? 0)),
-    isOnPath: (leafId: string | null, id: string): boolean =>
-      leafId !== null && inPath.get(leafId, limits.pathEntriesMax, id) !== undefined,
+    isOnPath: (leafId: string | null, id: string): boolean => leafId !== null && inPath.get(id, leafId) !== undefined,
     sessionOf: (id: string): string | undefined => byId.get(id)?.session_id,
   };
 }
