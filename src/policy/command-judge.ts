@@ -7,7 +7,7 @@ import { allowedWrites, judgePath, sayWhy, type Case, type Judged } from './path
 import { needsNetwork } from './network-commands.js';
 import type { Rule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
-import { createPathRules, rulesForPart } from './rules.js';
+import { createPathRules, ruleThatMayApply, rulesForPart } from './rules.js';
 import { cdTarget, exactWords, parseCommand, type CommandPart } from './shell-command.js';
 import { quoteWords } from './shell-quote.js';
 
@@ -150,7 +150,7 @@ function judgeReads({ reads, text }: CommandPart, now: Case): Judged | undefined
 /** Denied paths that a glob among a command's words may stand for. */
 function namedByGlob(absolute: string, denying: Case['rules'], { bases }: Case): string[] {
   if (!/[*?[{]/.test(absolute)) return [];
-  const { matches } = createGlob(normalize(absolute).replaceAll(/\[[^\]]*\]|\{[^}]*\}/g, '*'), { slashes: true });
+  const { matches } = createGlob(normalize(absolute).replaceAll(/\[[^\]]*\]|\{[^}]*(,|\.\.)[^}]*\}/g, '*'), { slashes: true });
   return denying.flatMap(({ path = '' }) => {
     const meant = isGlob(path) ? '' : normalize(toAbsolute(path, bases.workspace, bases.home));
     return meant !== '' && matches(meant) ? [meant] : [];
@@ -163,6 +163,11 @@ function judgeWords(part: CommandPart, { network, unsandboxed }: Command, now: C
   const remember = rememberPart(part, now.toolName, { network, unsandboxed });
   if (matched?.action === 'deny') return { ...what, action: 'deny', why: sayWhy(matched.rule), byRule: true };
   if (matched?.action === 'ask') return { ...what, action: 'ask', why: sayWhy(matched.rule), byRule: true };
+  const possible = ruleThatMayApply(now.rules, now.toolName, part);
+  if (possible) {
+    const why = `what it runs is known only when it runs, and may be what a rule is about (${sayWhy(possible)})`;
+    return { ...what, action: 'ask', why, byRule: true };
+  }
   if (matched) {
     const { network: net, unsandboxed: free } = matched.rule;
     return {

@@ -2,7 +2,7 @@ import { normalize } from 'node:path';
 import { createGlob, isGlob } from './globs.js';
 import type { Action, Rule, SourcedRule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
-import { beginsWith, exactWords, ruleWords, type CommandPart } from './shell-command.js';
+import { beginsWith, exactWords, mayBeginWith, ruleWords, type CommandPart } from './shell-command.js';
 
 export interface Bases {
   workspace: string;
@@ -74,6 +74,20 @@ export function rulesForTool(rules: readonly SourcedRule[], toolName: string): M
 /** What the rules say about one simple command. An allow rule must say it literally; others look through disguises. */
 export function rulesForPart(rules: readonly SourcedRule[], toolName: string, part: CommandPart): Matched | undefined {
   return strictest(rules.filter((rule) => isFor(rule, [toolName]) && rule.path === undefined && matchesPart(rule, part)));
+}
+
+/**
+ * A rule that denies or asks about commands and might be about this one, whose words are not all known before it runs. A pattern might
+ * be about every command whose name is computed.
+ */
+export function ruleThatMayApply(rules: readonly SourcedRule[], toolName: string, part: CommandPart): SourcedRule | undefined {
+  const isComputed = part.runsUnknown === true || part.words[0] === null;
+  return rules.find((rule) => {
+    if (rule.action === 'allow' || !isFor(rule, [toolName])) return false;
+    if (rule.pattern !== undefined) return isComputed;
+    const words = rule.command === undefined ? undefined : ruleWords(rule.command);
+    return words !== undefined && mayBeginWith(part, words);
+  });
 }
 
 function matchesPart(rule: SourcedRule, part: CommandPart): boolean {

@@ -27,11 +27,13 @@ export function lookAtBuiltin(name: string, look: Look): boolean {
   else doubtAlways(look, `${name} can change what other words mean`);
   if (name === 'eval') {
     const values = rest.map(({ value }) => value);
-    if (values.every((value) => value !== null) && values.length > 0) look.inner.push({ script: values.join(' ') });
+    if (values.some((value) => value === null)) look.runsUnknown = true;
+    else if (values.length > 0) look.inner.push({ script: values.join(' ') });
     look.anywhere = true;
   }
   if (name === 'trap' || name === 'alias' || name === 'complete' || name === 'compgen' || name === 'bind' || name === 'mapfile') {
     look.anywhere = true;
+    if (name === 'trap' && rest[0]?.value === null) look.runsUnknown = true;
     for (const { value } of rest) if (value !== null) look.inner.push({ script: value.replace(/^[\w.-]+=/, ''), isGuess: true });
   }
   return true;

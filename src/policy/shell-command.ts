@@ -34,6 +34,8 @@ export interface CommandPart {
   readings?: (string | null)[][];
   /** It may run any of its words. */
   anywhere?: boolean;
+  /** It runs commands that are known only when it runs: a text that is computed, or read. */
+  runsUnknown?: boolean;
 }
 export type ParsedCommand = { parts: CommandPart[] } | { unclear: string };
 
@@ -101,6 +103,7 @@ function toPart(simple: Simple, look: Look, place: Place): CommandPart {
     ...(place.dir === undefined ? {} : { cwd: place.dir }),
     ...(readings.length > 0 ? { readings } : {}),
     ...(look.anywhere ? { anywhere: true } : {}),
+    ...(look.runsUnknown ? { runsUnknown: true } : {}),
   };
 }
 
@@ -155,6 +158,23 @@ export function beginsWith(part: CommandPart, ruleWords: readonly string[], even
   const all = [words, [...wrappers, ...words], ...readings];
   if (all.some((one) => isSpokenAt(one, 0, ruleWords))) return true;
   return part.anywhere === true && words.some((_, i) => isSpokenAt(words, i, ruleWords));
+}
+
+/**
+ * Whether the part could begin with the rule's words for all that is known before it runs: its name, or a word of it that the rule
+ * names, is computed. A computed word may become any number of words, flags among them; a rule about a flag is not stretched to
+ * every command with a variable in it.
+ */
+export function mayBeginWith(part: CommandPart, ruleWords: readonly string[]): boolean {
+  if (part.runsUnknown === true) return true;
+  const { words, readings = [] } = part;
+  const isOpen = (said: readonly (string | null)[], at: number): boolean => {
+    const unknown = said.slice(at, at + ruleWords.length).indexOf(null) + at;
+    if (unknown < at) return false;
+    return unknown === at || (ruleWords[unknown - at]?.startsWith('-') === false && isSpokenAt(said, at, ruleWords.slice(0, unknown - at)));
+  };
+  if ([words, ...readings].some((said) => isOpen(said, 0))) return true;
+  return part.anywhere === true && words.some((_, at) => at > 0 && isOpen(words, at));
 }
 
 function startsWith(words: readonly (string | null)[], ruleWords: readonly string[], from = 0): boolean {

@@ -34,23 +34,26 @@ export function withoutQuietFlags<T extends ShellWord | string>(words: readonly 
   return kept;
 }
 
-const diffing = `--output=w --ext-diff! --textconv! --text -S= -G= -O=r -n= -L= --max-count= --skip= --since= --until= --after= --before= --author=
-  --committer= --grep= --format= --pretty --stat --no-ext-diff --no-textconv --show-signature! --exit-code --ext-grep`;
+/** What git's own parser of revisions and diffs takes, behind far more subcommands than those that are about diffs. */
+const everywhere = '--output=w --output-directory=w --ext-diff! --textconv! --show-signature! --gpg-sign?! --exec-path! --text --exclude=';
+const diffing = `${everywhere} -S= -G= -O=r -n= -L= --max-count= --skip= --since= --until= --after= --before= --author=
+  --committer= --grep= --format= --pretty --stat --no-ext-diff --no-textconv --exit-code --ext-grep`;
+const diffFlags = flags(diffing);
 const looking: Record<string, Flags> = {
   ...Object.fromEntries(
     'log diff show shortlog whatchanged range-diff diff-tree diff-index diff-files rev-list show-branch cherry'
       .split(' ')
-      .map((name) => [name, flags(diffing)]),
+      .map((name) => [name, diffFlags]),
   ),
   ...Object.fromEntries(
     `status rev-parse ls-files ls-tree describe name-rev for-each-ref show-ref merge-base count-objects check-ignore check-attr
     check-ref-format check-mailmap var version annotate blame`
       .split(/\s+/)
-      .map((name) => [name, flags('--contents=r --exec-path! --shell --perl --python --tcl --ext-diff! --textconv!')]),
+      .map((name) => [name, flags(`${everywhere} --contents=r -S=r --ignore-revs-file=r --shell --perl --python --tcl`)]),
   ),
-  'cat-file': flags('--textconv! --filters! --batch --batch-check --batch-command! --buffer'),
+  'cat-file': flags(`${everywhere} --filters! --batch --batch-check --batch-command! --buffer`),
   grep: flags(
-    '-O?! --open-files-in-pager?! --ext-grep! --textconv! -f=r -e= -A= -B= -C= -m= --text --open --and --or --not --files-with-matches',
+    `${everywhere} -O?! --open-files-in-pager?! --ext-grep! -f=r -e= -A= -B= -C= -m= --text --open --and --or --not --files-with-matches`,
   ),
 };
 
@@ -72,11 +75,14 @@ const reaching =
 const changing: Record<string, Flags> = {
   clone: reaching,
   fetch: flags('--upload-pack=! -o= --depth='),
-  pull: flags('--upload-pack=! -s=! --strategy=! -X='),
+  pull: flags('--upload-pack=! -s=! -X= -S?!'),
   push: flags('--receive-pack=! --exec=! -o='),
   'ls-remote': flags('--upload-pack=! --exec=!'),
-  rebase: flags('-x=! --exec=! -s=! --strategy=! --continue --abort --skip -i! --interactive! --edit-todo!'),
-  merge: flags('-s=! --strategy=! --abort --continue --squash -m= -F=r'),
+  rebase: flags('-x=! -s=! -S?! --continue --abort --skip -i! --interactive! --edit-todo!'),
+  merge: flags('-s=! -S?! --abort --continue --squash -m= -F=r'),
+  'cherry-pick': flags('-S?! -m= -X='),
+  revert: flags('-S?! -m= -X='),
+  am: flags('-S?! -C= -p='),
   archive: flags('-o=w --output=w --exec=! --remote=! --format= --prefix='),
   'format-patch': flags('-o=w --output-directory=w --output=w --ext-diff! --textconv! --stdout'),
   init: flags('--template=! --separate-git-dir=!'),
@@ -87,9 +93,16 @@ const changing: Record<string, Flags> = {
   stash: flags(''),
   apply: flags('--directory=! --unsafe-paths! --build-fake-ancestor=w -p= --exclude= --include='),
   bisect: flags(''),
+  'checkout-index': flags('--prefix=w'),
+  'read-tree': flags('--index-output=w --prefix='),
+  'fast-export': flags('--export-marks=w --import-marks=r --import-marks-if-exists=r'),
+  'interpret-trailers': flags('--in-place! --trailer='),
+  bugreport: flags('-o=w'),
+  diagnose: flags('-o=w'),
+  mailsplit: flags('-o=w'),
 };
 
-const always = flags('--exec=! --upload-pack=! --receive-pack=! --output=w --ext-diff! --textconv! --text --exclude=');
+const always = flags(`${everywhere} --exec=! --upload-pack=! --receive-pack=! --strategy=!`);
 const noFlags = flags('');
 
 /** git: looking is free, changing has to be named by the rule, and what runs programs has to be spelled out. */
@@ -112,13 +125,15 @@ export function lookAtGit(look: Look, place: Place): void {
   }
   if (place.dir !== undefined) look.doubts.push({ why: 'git obeys the configuration of the directory that it is in', upTo: null });
   const sub = words[at]?.value;
-  if (sub === undefined || sub === null) return;
+  if (sub === undefined) return;
   if (at > 1) look.readings.push(['git', ...words.slice(at).map(({ value }) => value)]);
+  if (sub === null) return;
   lookAtSubcommand(look, sub, at);
 }
 
 function lookAtSubcommand(look: Look, sub: string, at: number): void {
   const rest = look.words.slice(at + 1);
+  lookAtPrograms(look, at);
   const table = Object.hasOwn(looking, sub) ? looking[sub] : undefined;
   if (table) {
     scanFlags(look, table, at + 1);
@@ -133,7 +148,10 @@ function lookAtSubcommand(look: Look, sub: string, at: number): void {
       doubtAll(look, 'it changes what git does');
     return;
   }
-  if (looksOnly(sub, rest)) return;
+  if (looksOnly(sub, rest)) {
+    scanFlags(look, diffFlags, at + 1);
+    return;
+  }
   mustName(look, `git ${sub} may change something`, at + 1);
   if (sub === 'bisect' && hasValue(rest[0], ['run', 'visualize', 'view'])) doubtAll(look, 'it runs a command');
   if (sub === 'submodule' && !hasValue(rest[0], ['update', 'init', 'add', 'sync', 'deinit'])) doubtAll(look, 'it may run a command');
@@ -144,6 +162,16 @@ function lookAtSubcommand(look: Look, sub: string, at: number): void {
   const { operands } = scanFlags(look, (Object.hasOwn(changing, sub) ? changing[sub] : undefined) ?? noFlags, at + 1);
   for (const { word, index } of operands)
     if (/^\w[\w+.-]*::/.test(word.guess)) look.doubts.push({ why: 'the address names a program', upTo: index + 1 });
+}
+
+/** What runs a program that the configuration names, whatever the subcommand: a manual's viewer, and gpg for what signatures say. */
+function lookAtPrograms(look: Look, at: number): void {
+  for (const [index, { guess }] of look.words.entries()) {
+    if (index <= at) continue;
+    if (guess === '--') return;
+    if (guess === '--help') look.doubts.push({ why: '--help runs the viewer of manuals that the configuration names', upTo: index + 1 });
+    if (/%G|%\(signature/.test(guess)) look.doubts.push({ why: 'it runs the program that checks signatures', upTo: index + 1 });
+  }
 }
 
 /** `git branch` and `git tag` list names when nothing else is asked of them. */
@@ -166,12 +194,12 @@ function looksOnly(sub: string, rest: readonly ShellWord[]): boolean {
         (rest.length === 2 && hasValue(first, ['get-url']) && rest[1]?.value?.startsWith('-') === false)
       );
     case 'stash':
-      return hasValue(first, ['list', 'show']) && rest.every(({ value }) => value !== null && !/^--(o|ext|textc)/.test(value));
+      return hasValue(first, ['list', 'show']) && rest.every(({ value }) => value !== null);
     case 'reflog':
       return (
         none ||
         ((hasValue(first, ['show', 'exists', 'list']) || first?.value?.startsWith('-') === true) &&
-          rest.every(({ value }) => value !== null && !/^--(o|ext|textc)/.test(value)))
+          rest.every(({ value }) => value !== null))
       );
     case 'worktree':
     case 'notes':

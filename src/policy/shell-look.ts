@@ -23,11 +23,13 @@ export interface Look {
   readings: (string | null)[][];
   /** It may run any of its words, so such rules look at each. */
   anywhere: boolean;
+  /** It runs commands that are known only when it runs: a text that is computed, or read. */
+  runsUnknown: boolean;
   stdin: string | null | undefined;
 }
 
 export function lookAt(words: ShellWord[], stdin: string | null | undefined): Look {
-  return { words, doubts: [], writes: [], reads: [], inner: [], readings: [], anywhere: false, stdin };
+  return { words, doubts: [], writes: [], reads: [], inner: [], readings: [], anywhere: false, runsUnknown: false, stdin };
 }
 
 /** A rule has to name this much of it. */
@@ -61,6 +63,7 @@ export function addShifted(look: Look, inside: Look, offset: number): void {
     ...inside.readings,
   );
   look.anywhere ||= inside.anywhere;
+  look.runsUnknown ||= inside.runsUnknown;
 }
 
 export function hasValue(word: ShellWord | undefined, values: readonly string[]): boolean {

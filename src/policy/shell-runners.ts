@@ -1,5 +1,5 @@
 import { addWrite, doubtAll, doubtAlways, mustName, type Look } from './shell-look.js';
-import { unknownWord } from './shell-words.js';
+import { unknownWord, type ShellWord } from './shell-words.js';
 
 const shells = new Set('bash sh zsh dash ksh mksh ash rbash fish csh tcsh'.split(' '));
 
@@ -26,11 +26,14 @@ export function lookAtShell(name: string, look: Look): boolean {
   if (!script) {
     doubtAlways(look, 'it runs what it reads');
     if (typeof look.stdin === 'string') look.inner.push({ script: look.stdin });
+    else look.runsUnknown = true;
     return true;
   }
   if (isText) {
-    if (script.value === null) doubtAlways(look, 'the command that it runs is computed');
-    else look.inner.push({ script: script.value });
+    if (script.value === null) {
+      doubtAlways(look, 'the command that it runs is computed');
+      look.runsUnknown = true;
+    } else look.inner.push({ script: script.value });
     mustName(look, 'it runs another command', words.length);
   } else mustName(look, 'it runs a script', at + 1);
   return true;
@@ -116,7 +119,11 @@ export function lookAtWrapper(name: string, look: Look): boolean {
     else if (operands > 0) operands--;
     else break;
   }
-  if (at < words.length) look.inner.push({ words: [...words.slice(at), ...(wrapper?.appends ? [unknownWord] : [])] });
+  if (at < words.length) {
+    const marks = wrapper?.appends ? placeholdersOf(words) : [];
+    const run = words.slice(at).map((word) => (marks.some((mark) => word.value?.includes(mark)) ? unknownWord : word));
+    look.inner.push({ words: [...run, ...(wrapper?.appends ? [unknownWord] : [])] });
+  } else if (name === 'parallel') look.runsUnknown = true;
   for (const { value } of words.slice(1)) {
     const text = value?.replace(/^(--?[\w-]+=|-[a-zA-Z](?=\S*\s))/, '');
     if (text !== undefined && /\s/.test(text)) look.inner.push({ script: text, isGuess: true });
@@ -127,6 +134,14 @@ export function lookAtWrapper(name: string, look: Look): boolean {
     if (output > 0) addWrite(look, words[output + 1]);
   }
   return true;
+}
+
+/** What xargs or parallel puts something else in the place of: `{}`, or what -I names. */
+function placeholdersOf(words: readonly ShellWord[]): string[] {
+  const at = words.findIndex((word) => /^(-I|--replace)/.test(word.value ?? ''));
+  const flag = words[at]?.value ?? '';
+  const named = flag === '-I' ? words[at + 1]?.value : flag.replace(/^(-I|--replace=?)/, '');
+  return ['{}', ...(typeof named === 'string' && named !== '' ? [named] : [])];
 }
 
 const interpreters: Record<string, { free: RegExp; text: RegExp }> = {

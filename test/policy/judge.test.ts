@@ -109,6 +109,72 @@ test('a call that declares that it touches nothing is allowed in every mode, unl
   }
 });
 
+describe('a command that is known only when it runs', () => {
+  const rules: Rule[] = [{ tool: 'bash', command: 'rm', action: 'deny' }];
+  const computed = [
+    'r=rm; $r x',
+    '$(echo rm) x',
+    '`echo rm` x',
+    'a=r; "${a}m" x',
+    '/bin/r? x',
+    '$x rm y',
+    'eval "$x"',
+    'eval $(echo rm x)',
+    'bash -c "$x"',
+    'echo rm x | sh',
+    'echo cm0geA== | base64 -d | bash -s',
+    'env $x',
+    'sudo $x y',
+    'timeout 5 $x y',
+    'echo rm | xargs -I% % x',
+    'echo rm | xargs -I{} {} x',
+    'ls | xargs $x',
+    "ls | xargs sh -c '$0 x'",
+    'ls | parallel',
+    'find . -exec {} \\;',
+    'sh -c \'"$@"\' _ rm x',
+    'trap "$x" EXIT',
+    'exec $x',
+    'for c in rm ls; do $c x; done',
+    'f() { "$@"; }; f rm x',
+  ];
+  test.each(computed)('is asked in every mode when a rule denies or asks about commands: %s', (command) => {
+    using world = makeWorld();
+    for (const mode of ['ask', 'auto_edit', 'full', 'read_only'] as const) {
+      for (const action of ['deny', 'ask'] as const) {
+        const ruling = world.bash(command, { mode, rules: [{ tool: 'bash', command: 'rm', action }] });
+        expect(ruling.action, mode).not.toBe('allow');
+        expect(world.bash(command, { mode, rules: [{ tool: '*', pattern: 'rm *', action }] }).action, mode).not.toBe('allow');
+      }
+      expect(world.bash(command, { mode, rules: [...rules, { tool: 'bash', action: 'allow' }] }).action, mode).not.toBe('allow');
+    }
+  });
+
+  test('is asked where a rule names the subcommand that is computed, and nowhere else', () => {
+    using world = makeWorld();
+    const pushing: Rule[] = [{ tool: 'bash', command: 'git push', action: 'deny' }];
+    const judge = (command: string, some: Rule[]) => world.bash(command, { mode: 'auto_edit', rules: some }).action;
+    expect(judge('git $x', pushing)).toBe('ask');
+    expect(judge('git -C src "$x" origin', pushing)).toBe('ask');
+    for (const plain of ['git log $x', 'echo $x', 'npm $x', 'cat "$f"', 'for f in *.ts; do wc -l "$f"; done']) {
+      expect(judge(plain, pushing), plain).toBe('allow');
+    }
+    // A flag is no subcommand: who denies rm -rf has not asked about every rm with a variable.
+    expect(judge('for f in *.o; do rm "$f"; done', [{ tool: 'bash', command: 'rm -rf', action: 'deny' }])).toBe('allow');
+  });
+
+  test('is nobody’s business when no rule denies or asks about commands', () => {
+    using world = makeWorld();
+    const others: Rule[] = [allow('make'), { tool: 'read', path: '.env', action: 'deny' }, { tool: 'write', path: 'x', action: 'ask' }];
+    for (const command of computed) {
+      if (world.bash(command, { mode: 'auto_edit' }).action !== 'allow') continue;
+      expect(world.bash(command, { mode: 'auto_edit', rules: others }).action, command).toBe('allow');
+    }
+    expect(world.bash('r=ls; $r x', { mode: 'auto_edit', rules: others }).action).toBe('allow');
+    expect(world.bash('ls | xargs -I{} cp {} src', { mode: 'auto_edit', rules: others }).action).toBe('allow');
+  });
+});
+
 describe('rules', () => {
   test('deny beats ask beats allow, in whatever order', () => {
     using world = makeWorld();

@@ -260,6 +260,22 @@ describe('rules that deny', () => {
     expect(isDenied('git log', 'git push')).toBe(false);
   });
 
+  test('a rule for a subcommand of git that looks does not cover flags that write or run', () => {
+    const looking =
+      `log diff show shortlog whatchanged range-diff diff-tree diff-index diff-files rev-list show-branch cherry status rev-parse ls-files
+      ls-tree describe name-rev for-each-ref show-ref merge-base count-objects check-ignore check-attr check-ref-format check-mailmap var version
+      annotate blame cat-file grep branch tag remote reflog config notes worktree submodule symbolic-ref stash`.split(/\s+/);
+    const flags = ['--output=pwn', '--output pwn', '--outp=pwn', '--ext-diff', '--textconv', '--help', '--exec-path=.', '--show-signature'];
+    const through = looking.flatMap((sub) =>
+      flags.flatMap((flag) =>
+        [`git ${sub} ${flag}`, `git ${sub} a ${flag}`, `git --no-pager ${sub} ${flag} a`].filter((command) =>
+          isAllowed(command, [`git ${sub}`]),
+        ),
+      ),
+    );
+    expect(through).toEqual([]);
+  });
+
   test('an argument is no command', () => {
     expect(isDenied('echo curl', 'curl')).toBe(false);
     expect(isDenied('grep curl README.md', 'curl')).toBe(false);
