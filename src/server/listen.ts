@@ -1,4 +1,4 @@
-import { chmodSync, lstatSync, renameSync, rmSync, type Stats } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, renameSync, rmSync, type Stats } from 'node:fs';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
@@ -51,8 +51,17 @@ function dirProblem(dir: string): string | undefined {
   if (!found.isDirectory()) return 'is not a directory';
   const uid = process.getuid?.();
   if (uid !== undefined && found.uid !== uid) return `belongs to user ${found.uid}, not to you`;
-  if ((found.mode & 0o077) !== 0) return `is open to other users (mode ${(found.mode & 0o777).toString(8)}); run chmod 700 on it`;
-  return undefined;
+  if ((found.mode & 0o077) === 0) return undefined;
+  const remedy = isForSocketsAlone(dir)
+    ? 'run chmod 700 on it'
+    : `put the socket into a directory of its own, such as --socket ${join(dir, 'berth', 'berth.sock')}`;
+  return `is open to other users (mode ${(found.mode & 0o777).toString(8)}); ${remedy}`;
+}
+
+/** A directory that has anything but sockets in it, or is shared by design (sticky, such as /tmp), serves others whom a chmod would shut out. */
+function isForSocketsAlone(dir: string): boolean {
+  const isShared = (lstatSync(dir).mode & 0o1000) !== 0;
+  return !isShared && readdirSync(dir, { withFileTypes: true }).every((entry) => entry.isSocket() || entry.name.endsWith('.sock.starting'));
 }
 
 /** Binds both sockets. Call only while holding the lock of the state directory: a stale socket file is removed. */
@@ -112,6 +121,7 @@ async function removeStale(path: string): Promise<void> {
   rmSync(path, { force: true });
 }
 
+/** Does anybody listen on a socket? */
 function answers(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createConnection(path);
@@ -119,7 +129,8 @@ function answers(path: string): Promise<boolean> {
       probe.destroy();
       resolve(true);
     });
-    probe.once('error', () => resolve(false));
+    // A full backlog (EAGAIN) is that of somebody who listens.
+    probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EAGAIN'));
   });
 }
 

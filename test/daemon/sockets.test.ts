@@ -69,6 +69,21 @@ describe('a socket directory that is not ours alone is refused, and left as it i
     expect(readFileSync(dirname(place.socket), 'utf8')).toBe('mine');
   });
 
+  test.each([
+    ['is shared by design', 0o1777, undefined],
+    ['holds files of others', 0o755, 'notes.txt'],
+  ])('a directory that %s: chmod is not advised, but a directory of its own', async (_what, mode, file) => {
+    using place = makePlace();
+    const dir = dirname(place.socket);
+    mkdirSync(dir);
+    if (file !== undefined) writeFileSync(join(dir, file), 'mine');
+    chmodSync(dir, mode);
+    await using daemon = launch({ env: place.env() });
+    expect(await daemon.ended).toBe(1);
+    expect(daemon.stderr()).not.toContain('chmod');
+    expect(daemon.stderr()).toContain(`--socket ${join(dir, 'berth', 'berth.sock')}`);
+  });
+
   test.runIf(isRoot)('the directory of another user', async () => {
     using place = makePlace();
     const dir = dirname(place.socket);
