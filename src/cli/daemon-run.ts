@@ -1,23 +1,32 @@
 import { currentDirectory, toDirectory } from './directory.js';
+import { toErrorLine } from './error-line.js';
+import { printableJson } from './printable.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {
   workdir?: string;
+  json?: true;
 }
 
 export const daemonRun: Subcommand = {
   usage: 'daemon run',
   summary: 'Be the daemon, in the foreground.',
-  options: { '--workdir <dir>': 'where sessions work that name no directory (default: this one; under a service, the home directory)' },
+  options: {
+    '--workdir <dir>': 'where sessions work that name no directory (default: this one; under a service, the home directory)',
+    '--json': 'say that it is ready, or why not, as JSON',
+  },
   notes: 'One line on standard output says that it is ready. SIGTERM stops it, SIGHUP makes it read its config again.',
-  async run({ workdir }: Args, { paths }) {
+  async run({ workdir, json }: Args, { paths }) {
     const dir = toDirectory(workdir ?? (await defaultWorkdir()));
     const { runDaemon } = await import('../daemon/main.js');
     // From here on the daemon says itself what a bug does.
     process.removeAllListeners('uncaughtException');
     // Through the stream, whose errors the daemon passes over: that nobody reads is no reason to stop.
-    const onReady = (): boolean => process.stdout.write(`berth is ready on ${paths.socket}\n`);
-    process.exit(await runDaemon({ paths, workdir: dir, onReady }));
+    const ready = json ? printableJson({ ready: true, socket: paths.socket, pid: process.pid }) : `berth is ready on ${paths.socket}`;
+    const onReady = (): boolean => process.stdout.write(`${ready}\n`);
+    const onRefused = (code: string, sentence: string): boolean =>
+      process.stderr.write(json ? toErrorLine(code, sentence) : `berth: ${sentence}\n`);
+    process.exit(await runDaemon({ paths, workdir: dir, onReady, onRefused }));
   },
 };
 

@@ -1,8 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Berth } from '../client/connect.js';
-import { ConnectionLost, NoDaemon } from '../client/errors.js';
+import { ConnectionLost, DaemonUnresponsive, NoDaemon } from '../client/errors.js';
 import { openSocket } from '../client/lines.js';
+import { findLockHolder, killLockHolder, type LockHolder } from '../client/lock-holder.js';
+import type { Paths } from '../client/paths.js';
 import { listSessions } from '../client/resolve.js';
 import { limits } from '../protocol/limits.js';
 import { shortId } from './brief.js';
@@ -13,6 +15,7 @@ import type { Subcommand, Cli } from './subcommand.js';
 
 interface Args {
   drain?: true;
+  force?: true;
   json?: true;
 }
 
@@ -27,25 +30,70 @@ const pollMs = 20;
 export const daemonStop: Subcommand = {
   usage: 'daemon stop',
   summary: 'Stop the daemon, and wait until it is gone.',
-  options: { '--drain': 'first let runs in progress come to their end; no new ones begin', '--json': 'print what happened as JSON' },
-  async run({ drain, json }: Args, cli) {
-    const berth = await cli.connect({ autostart: false });
-    const { pid } = orRefused(await berth.call('get_daemon'));
-    if (drain) orRefused(await berth.call('drain'));
-    const left = await runsLeft(berth);
+  options: {
+    '--drain': 'first let runs in progress come to their end; no new ones begin',
+    '--force': 'kill it when it does not answer or does not end',
+    '--json': 'print what happened as JSON',
+  },
+  notes: '--force kills only the process that holds the lock of the state directory. Runs that it cut off can be resumed.',
+  async run({ drain, force, json }: Args, cli) {
     try {
-      orRefused(await berth.call('shutdown'));
+      const { pid, left } = await stopOrderly(cli, drain === true);
+      if (json) cli.printJson({ stopped: true, killed: false, pid, runs: left });
+      else {
+        cli.print(`stopped (pid ${pid})`);
+        tellLeft(cli, left);
+      }
     } catch (error) {
-      if (!(error instanceof ConnectionLost)) throw error;
+      const isAway = error instanceof NoDaemon;
+      if (!isAway && !(error instanceof DaemonUnresponsive)) throw error;
+      const holder = findLockHolder(cli.paths.stateDir);
+      if (!force || !holder) throw isAway && holder ? toHidden(cli.paths, holder) : error;
+      await kill(cli.paths, holder);
+      if (json) cli.printJson({ stopped: true, killed: true, pid: holder.pid });
+      else
+        cli.print(`killed (pid ${holder.pid}); runs that were in progress are shown as interrupted by berth ls, and berth resume goes on`);
     }
-    // The daemon waits for those who are still connected.
-    berth.close();
-    await untilGone(cli.paths.socket, pid);
-    if (json) cli.printJson({ stopped: true, pid, runs: left });
-    else tellStopped(cli, pid, left);
     return exit.ok;
   },
 };
+
+export interface StoppedDaemon {
+  pid: number;
+  /** Runs that were in progress. */
+  left: LeftRun[];
+}
+
+/** Has the daemon stop, and waits until it is gone. */
+export async function stopOrderly(cli: Cli, drain: boolean): Promise<StoppedDaemon> {
+  const berth = await cli.connect({ autostart: false });
+  const { pid } = orRefused(await berth.call('get_daemon'));
+  if (drain) orRefused(await berth.call('drain'));
+  const left = await runsLeft(berth);
+  try {
+    orRefused(await berth.call('shutdown'));
+  } catch (error) {
+    if (!(error instanceof ConnectionLost)) throw error;
+  }
+  // The daemon waits for those who are still connected.
+  berth.close();
+  await untilGone(cli.paths.socket, pid);
+  return { pid, left };
+}
+
+/** A daemon that has no sockets any more, or others, still holds the lock. */
+function toHidden({ socket, stateDir }: Paths, { pid }: LockHolder): DaemonUnresponsive {
+  return new DaemonUnresponsive(
+    `no daemon listens on ${socket}, but pid ${pid} is the daemon of ${stateDir}: it listens on another --socket, or does not end; ` +
+      'berth daemon stop --force ends it',
+  );
+}
+
+async function kill(paths: Paths, holder: LockHolder): Promise<void> {
+  if (!killLockHolder(paths.stateDir, holder))
+    throw new Refused('the daemon has just ended or was replaced; look again with berth daemon status');
+  await untilGone(undefined, holder.pid);
+}
 
 async function runsLeft(berth: Berth): Promise<LeftRun[]> {
   const asked = orRefused(await berth.call('list_ui_requests'));
@@ -61,10 +109,12 @@ async function runsLeft(berth: Berth): Promise<LeftRun[]> {
 }
 
 /** The socket goes first, the process last: only then may the next daemon begin. */
-async function untilGone(socketPath: string, pid: number): Promise<void> {
+async function untilGone(socketPath: string | undefined, pid: number): Promise<void> {
   const deadline = performance.now() + limits.stopMs + limits.goodbyeMs + limits.startMs;
-  while ((await accepts(socketPath)) || isAlive(pid)) {
-    if (performance.now() > deadline) throw new Refused(`the daemon (pid ${pid}) was told to stop but is still there`);
+  while ((socketPath !== undefined && (await accepts(socketPath))) || isAlive(pid)) {
+    if (performance.now() > deadline) {
+      throw new DaemonUnresponsive(`the daemon (pid ${pid}) was told to stop but is still there; berth daemon stop --force ends it`);
+    }
     await delay(pollMs);
   }
 }
@@ -94,8 +144,8 @@ function isZombie(pid: number): boolean {
   return existsSync(stat) && /\) Z [^)]*$/.test(readFileSync(stat, 'utf8'));
 }
 
-function tellStopped(cli: Cli, pid: number, left: LeftRun[]): void {
-  cli.print(`stopped (pid ${pid})`);
+/** Says what became of the runs of a daemon that was stopped. */
+export function tellLeft(cli: Cli, left: LeftRun[]): void {
   for (const { session_id, title, asks } of left) {
     const named = `${shortId(session_id)}${title === '' ? '' : ` (${printableLine(title)})`}`;
     cli.print(

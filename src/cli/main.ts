@@ -1,10 +1,11 @@
 import type { CommanderError } from 'commander';
 import { AuthFileRefused } from '../client/auth-file.js';
 import { AttachRefused } from '../client/connect.js';
-import { ConnectionLost, NoDaemon, StartFailed } from '../client/errors.js';
+import { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, StartFailed } from '../client/errors.js';
 import { SubscribeRefused } from '../client/event-client.js';
 import { HomeUnknown, resolvePaths, type PathFlags } from '../client/paths.js';
 import { SessionUnclear } from '../client/resolve.js';
+import { toErrorLine, wantsJson } from './error-line.js';
 import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
 import { printable } from './printable.js';
 import type { CommandLine } from './parse.js';
@@ -46,6 +47,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'daemon run': async () => (await import('./daemon-run.js')).daemonRun,
   'daemon start': async () => (await import('./daemon-start.js')).daemonStart,
   'daemon stop': async () => (await import('./daemon-stop.js')).daemonStop,
+  'daemon restart': async () => (await import('./daemon-restart.js')).daemonRestart,
   'daemon status': async () => (await import('./daemon-status.js')).daemonStatus,
 };
 const groupNames = ['permissions', 'auth', 'daemon'];
@@ -88,16 +90,27 @@ async function load(name: string, typed: string[]): Promise<Subcommand | undefin
   return Object.hasOwn(subcommands, name) ? subcommands[name]?.() : undefined;
 }
 
-/** What a failure means to whoever called: a sentence and an exit code. */
-function toFailure(error: unknown): { code: ExitCode; sentence: string } {
-  if (isCommanders(error)) return { code: error.exitCode === 0 ? exit.ok : exit.usage, sentence: '' };
+/** What a failure means to whoever called: an exit code, and a code and a sentence that say why. */
+interface Failure {
+  exitCode: ExitCode;
+  code: string;
+  sentence: string;
+}
+
+function toFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof WrongUsage) return { code: exit.usage, sentence: message };
-  if (refusals.some((kind) => error instanceof kind)) return { code: exit.refused, sentence: message };
-  if (error instanceof NoDaemon) return { code: exit.noDaemon, sentence: `${message}; start one with berth daemon start` };
-  if (error instanceof StartFailed) return { code: exit.noDaemon, sentence: `the daemon could not be started: ${message}` };
-  if (error instanceof ConnectionLost) return { code: exit.noDaemon, sentence: `${message}; see berth daemon status` };
-  return { code: exit.internal, sentence: `something went wrong inside berth: ${message}` };
+  if (isCommanders(error)) return { exitCode: error.exitCode === 0 ? exit.ok : exit.usage, code: 'usage', sentence: '' };
+  if (error instanceof WrongUsage) return { exitCode: exit.usage, code: 'usage', sentence: message };
+  if (error instanceof OtherDaemon) return { exitCode: exit.refused, code: 'other_daemon', sentence: message };
+  if (refusals.some((kind) => error instanceof kind)) {
+    return { exitCode: exit.refused, code: error instanceof Refused ? error.code : 'refused', sentence: message };
+  }
+  const unreached = { exitCode: exit.noDaemon };
+  if (error instanceof NoDaemon) return { ...unreached, code: 'no_daemon', sentence: `${message}; start one with berth daemon start` };
+  if (error instanceof DaemonUnresponsive) return { ...unreached, code: 'daemon_unresponsive', sentence: message };
+  if (error instanceof StartFailed) return { ...unreached, code: error.code, sentence: `the daemon could not be started: ${message}` };
+  if (error instanceof ConnectionLost) return { ...unreached, code: 'connection_lost', sentence: `${message}; see berth daemon status` };
+  return { exitCode: exit.internal, code: 'internal', sentence: `something went wrong inside berth: ${message}` };
 }
 
 /** Commander has said already what there is to say. It may not be loaded, so it is known by its looks. */
@@ -105,12 +118,12 @@ function isCommanders(error: unknown): error is CommanderError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
-/** Says what went wrong. */
+/** Says what went wrong, on standard error: a sentence, or for `--json` a line `{"error":{code,message}}`. */
 function tell(error: unknown): ExitCode {
-  const { code, sentence } = toFailure(error);
-  process.exitCode = code;
-  if (sentence !== '') writeErr(`berth: ${printable(sentence)}\n`);
-  return code;
+  const { exitCode, code, sentence } = toFailure(error);
+  process.exitCode = exitCode;
+  if (sentence !== '') writeErr(wantsJson(process.argv) ? toErrorLine(code, sentence) : `berth: ${printable(sentence)}\n`);
+  return exitCode;
 }
 
 /** Runs a command line. Never throws. */

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { PathFlags } from '../client/paths.js';
+import { toErrorLine, wantsJson } from './error-line.js';
 import { WrongUsage } from './exit.js';
 import { writeErr, writeOut } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';
@@ -62,15 +63,22 @@ function createProgram(): Command {
     .option('--state-dir <path>', 'where its data and log are (BERTH_STATE_DIR)')
     .option('--config-dir <path>', 'where its config is (BERTH_CONFIG_DIR)')
     .configureHelp({ showGlobalOptions: true, subcommandTerm: toTerm })
-    .showHelpAfterError('(--help says how it is used)')
-    .configureOutput({ writeOut, writeErr, outputError: (text, write) => write(text.replace(/^error: /, 'berth: ')) })
+    .showHelpAfterError(wantsJson(process.argv) ? false : '(--help says how it is used)')
+    .configureOutput({ writeOut, writeErr, outputError })
     .addHelpText(
       'after',
       '\nA SESSION is named by a unique prefix of its id, by its title, or by . for the newest of this directory\n' +
         '(or of the nearest one around it that has any, up to the root of the git repository).\n' +
-        'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 no daemon, 70 a fault of berth.',
+        'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 no daemon or none that answers, 70 a fault of berth.\n' +
+        'With --json an error is one line on standard error: {"error":{"code":"...","message":"..."}}.',
     )
     .exitOverride();
+}
+
+/** Commander's own complaint about a command line. */
+function outputError(text: string, write: (text: string) => void): void {
+  const sentence = text.replace(/^error: /, '');
+  write(wantsJson(process.argv) ? toErrorLine('usage', sentence.trim()) : `berth: ${sentence}`);
 }
 
 /** A command in a list of commands. */

@@ -27,8 +27,13 @@ function toSentence({ code, message, cause }: Refusal): string {
   return cause ?? (sentences as Record<string, string>)[message] ?? message;
 }
 
+/** What programs tell refusals apart by: of a rejected command, why it was. */
+function toCode({ code, message }: Refusal): string {
+  return code === 'command_rejected' && Object.hasOwn(sentences, message) ? message : code;
+}
+
 /** What was answered; throws Refused when it was a refusal. */
 export function orRefused<T extends CommandType>(reply: Reply<T>): CallPayload<T> {
-  if (!reply.ok) throw new Refused(toSentence(reply.error));
+  if (!reply.ok) throw new Refused(toSentence(reply.error), { code: toCode(reply.error) });
   return reply.payload;
 }

@@ -1,10 +1,10 @@
 import { connect, type Berth, type ConnectOptions } from '../client/connect.js';
-import type { PathFlags, Paths } from '../client/paths.js';
+import { meantDirs, type PathFlags, type Paths } from '../client/paths.js';
 import { resolveSession } from '../client/resolve.js';
-import { Refused, WrongUsage, type ExitCode } from './exit.js';
+import { WrongUsage, type ExitCode } from './exit.js';
+import { wantsJson } from './error-line.js';
 import { newestHere } from './newest.js';
-import { printableJson } from './printable.js';
-import { orRefused } from './refusals.js';
+import { printableJson, printableLine } from './printable.js';
 import { writeErr, writeOut } from './standard-streams.js';
 import { version } from './version.js';
 
@@ -39,15 +39,36 @@ export interface Subcommand {
   run(args: object, cli: Cli): Promise<ExitCode>;
 }
 
+/** An upgrade does not reach a daemon that runs already, and what is new is missing without a word. */
+function toVersionHint(daemonVersion: string): string | undefined {
+  if (daemonVersion === version) return undefined;
+  return `this is berth ${version}, but the daemon that runs is ${printableLine(daemonVersion)}; berth daemon restart brings it to this version`;
+}
+
 export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close(): void } {
   const open: Berth[] = [];
   const tell = (line: string): void => writeErr(`berth: ${line}\n`);
+  let hinted = false;
+
+  function hintVersions(daemonVersion: string): void {
+    const hint = toVersionHint(daemonVersion);
+    if (hint !== undefined && !hinted && !wantsJson(process.argv)) tell(hint);
+    hinted = true;
+  }
+
   return {
     paths,
     async connect({ autostart = true, ...options } = {}) {
-      const berth = await connect({ paths, client: { name: 'berth', kind: 'cli', version }, autostart, ...options });
+      const berth = await connect({
+        paths,
+        meant: meantDirs(flags, process.env),
+        client: { name: 'berth', kind: 'cli', version },
+        autostart,
+        onSlow: tell,
+        ...options,
+      });
       open.push(berth);
-      if (flags.stateDir !== undefined || flags.configDir !== undefined) await refuseOtherDirs(berth, paths);
+      hintVersions(berth.hello().server.version);
       return berth;
     },
     resolve: (berth, name = '.') => (name === '.' ? newestHere(berth, tell) : resolveSession(berth, name, '')),
@@ -59,13 +80,6 @@ export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close():
       for (const berth of open) berth.close();
     },
   };
-}
-
-/** Whoever names a directory means the daemon that uses it, and no other that happens to listen on the socket. */
-async function refuseOtherDirs(berth: Berth, { stateDir, configDir, socket }: Paths): Promise<void> {
-  const daemon = orRefused(await berth.call('get_daemon'));
-  const [has, wants] = daemon.state_dir === stateDir ? [daemon.config_dir, configDir] : [daemon.state_dir, stateDir];
-  if (has !== wants) throw new Refused(`the daemon on ${socket} uses ${has}, not ${wants}; choose another --socket`);
 }
 
 /** A whole number that a person typed. */

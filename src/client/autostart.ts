@@ -4,12 +4,14 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../protocol/limits.js';
-import { StartFailed } from './errors.js';
+import { DaemonUnresponsive, StartFailed } from './errors.js';
 import { openSocket } from './lines.js';
 import { takeLockFile, type LockFile } from './lock-file.js';
+import { findLockHolder, type LockHolder } from './lock-holder.js';
 import type { Paths } from './paths.js';
 
 const pollMs = 20;
+const complaintCharsMax = 16_384;
 
 /**
  * Connect; on failure take the start lock, try again, spawn, wait until the daemon is ready. Whoever does not get the lock only
@@ -29,7 +31,11 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
         await spawnDaemon(paths);
         return;
       } catch (error) {
-        if (!isGoingAway(error) || performance.now() > goneBy) throw error;
+        if (!(error instanceof StartFailed) || error.code !== 'already_running') throw error;
+        // The daemon before may still settle what it ran: it has no sockets any more but holds its lock.
+        const holder = findLockHolder(paths.stateDir);
+        if (holder && (holder.stopped || performance.now() > goneBy)) throw toStuck(paths, holder);
+        if (performance.now() > goneBy) throw error;
       } finally {
         lock.release();
       }
@@ -40,9 +46,12 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
   throw new StartFailed(`the daemon did not become ready within ${limits.startMs / 1000} s; see ${paths.stateDir}/berth.log`);
 }
 
-/** The daemon before still settles what it ran: it has no sockets any more but holds its lock. */
-function isGoingAway(error: unknown): boolean {
-  return error instanceof StartFailed && error.message.startsWith('a daemon already runs');
+function toStuck({ socket, stateDir }: Paths, { pid, stopped }: LockHolder): DaemonUnresponsive {
+  return new DaemonUnresponsive(
+    `a daemon (pid ${pid}) uses ${stateDir} but does not listen on ${socket}: ` +
+      `${stopped ? `it is stopped; kill -CONT ${pid} lets it go on` : 'it listens on another --socket, or does not end'}; ` +
+      'berth daemon stop --force ends it',
+  );
 }
 
 async function isListening(socketPath: string): Promise<boolean> {
@@ -73,31 +82,57 @@ function takeStartLock(file: string): LockFile | undefined {
 }
 
 async function spawnDaemon({ socket, stateDir, configDir }: Paths): Promise<void> {
-  const args = [programPath(), 'daemon', 'run', '--socket', socket, '--state-dir', stateDir, '--config-dir', configDir];
-  const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-  const said = await untilReady(child);
+  const args = [programPath(), 'daemon', 'run', '--json', '--socket', socket, '--state-dir', stateDir, '--config-dir', configDir];
+  const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: daemonEnv(process.env) });
+  const failure = await untilReady(child);
   child.unref();
-  if (said !== 'ready') throw new StartFailed(said);
+  if (failure) throw failure;
 }
 
-/** `ready`, or what the daemon said instead. */
-function untilReady(child: ChildProcess): Promise<string> {
+/** Options of Node that say how much memory or which certificates to use. Others load code, open a debugger or write files. */
+const keptNodeOption =
+  /^--(max-(old-space|semi-space|http-header)-size|max-heap-size|stack-size|use-(system|bundled|openssl)-ca|use-env-proxy|openssl-legacy-provider|tls-[\w.-]+|dns-result-order|no-warnings)(=|$)/;
+
+/** The environment of the daemon: what debugs or instruments the program that starts it is not meant for it. */
+function daemonEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { NODE_OPTIONS: options, ...rest } = env;
+  if (options === undefined) return rest;
+  const words = options.split(/\s+/).filter((word) => word !== '');
+  const kept = words.flatMap((word, at) => {
+    if (!keptNodeOption.test(word)) return [];
+    const value = words[at + 1];
+    return !word.includes('=') && value !== undefined && !value.startsWith('-') ? [`${word}=${value}`] : [word];
+  });
+  return kept.length === 0 ? rest : { ...rest, NODE_OPTIONS: kept.join(' ') };
+}
+
+/** Resolves to why it did not become ready, if it did not. */
+function untilReady(child: ChildProcess): Promise<StartFailed | undefined> {
   return new Promise((resolve, reject) => {
     let complaint = '';
-    child.stdout?.once('data', () => settle('ready'));
-    child.stderr?.on('data', (chunk: Buffer) => (complaint += chunk.toString().slice(0, 4096)));
+    child.stdout?.once('data', () => settle());
+    child.stderr?.on('data', (chunk: Buffer) => (complaint += chunk.toString().slice(0, complaintCharsMax)));
     child.once('error', reject);
-    child.once('close', (code) =>
-      settle(complaint.trim().replace(/^berth: /, '') || `the daemon ended with exit code ${code ?? 'unknown'}`),
-    );
-    const timer = setTimeout(() => settle(`the daemon did not become ready within ${limits.startMs / 1000} s`), limits.startMs);
-    function settle(said: string): void {
+    child.once('close', (code) => settle(toFailure(complaint, code)));
+    const late = `the daemon did not become ready within ${limits.startMs / 1000} s`;
+    const timer = setTimeout(() => settle(new StartFailed(late)), limits.startMs);
+    function settle(failure?: StartFailed): void {
       clearTimeout(timer);
       child.stdout?.destroy();
       child.stderr?.destroy();
-      resolve(said);
+      resolve(failure);
     }
   });
+}
+
+/** What a daemon that ended said: with `--json` an error is a line of JSON. What Node says itself is not. */
+function toFailure(complaint: string, exitCode: number | null): StartFailed {
+  const line = complaint.split('\n').find((text) => text.startsWith('{"error":'));
+  if (line !== undefined) {
+    const { error } = JSON.parse(line) as { error: { code: string; message: string } };
+    return new StartFailed(error.message, { code: error.code });
+  }
+  return new StartFailed(complaint.trim().replace(/^berth: /, '') || `the daemon ended with exit code ${exitCode ?? 'unknown'}`);
 }
 
 /** `bin/berth.js`, seen from the bundle or from the sources. */

@@ -1,5 +1,6 @@
 import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
 import type { Refusal } from '../protocol/errors.js';
+import { createAnswerWatch } from './answer-watch.js';
 import { ConnectionLost } from './errors.js';
 import { onLines, openSocket } from './lines.js';
 
@@ -22,26 +23,42 @@ interface Settle {
   reject(error: Error): void;
 }
 
-/** One connection to the command socket. Calls may overlap; each is answered once, or rejected when the connection is lost. */
-export async function openCommandClient(path: string): Promise<CommandClient> {
+/**
+ * One connection to the command socket. Calls may overlap; each is answered once, or rejected when the connection is lost.
+ * `toStuck` is asked about a daemon that stays silent, and says when to give it up, with which error.
+ */
+export async function openCommandClient(path: string, toStuck: (silentMs: number) => Error | undefined): Promise<CommandClient> {
   const socket = await openSocket(path);
   const waiting = new Map<string, Settle>();
   let count = 0;
   let open = true;
+  const watch = createAnswerWatch({
+    ping: () => void socket.write('{"v":"1","id":"alive","type":"ping","payload":{}}\n'),
+    isWaiting: () => open && waiting.size > 0,
+    onSilent(silentMs) {
+      const stuck = toStuck(silentMs);
+      if (stuck) end(stuck);
+    },
+  });
+
+  function end(error: Error): void {
+    open = false;
+    watch.stop();
+    socket.destroy();
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  }
 
   onLines(
     socket,
     (value) => {
       const reply = value as { id?: string };
+      watch.heard();
       const settle = waiting.get(reply.id ?? '');
       waiting.delete(reply.id ?? '');
       settle?.resolve(value);
     },
-    () => {
-      open = false;
-      for (const { reject } of waiting.values()) reject(new ConnectionLost('the daemon went away before it answered'));
-      waiting.clear();
-    },
+    () => end(new ConnectionLost('the daemon went away before it answered')),
   );
 
   return {
@@ -50,13 +67,13 @@ export async function openCommandClient(path: string): Promise<CommandClient> {
         if (!open) return reject(new ConnectionLost('the daemon went away'));
         const id = `c${++count}`;
         waiting.set(id, { resolve: (reply) => resolve(reply as Reply<T>), reject });
+        watch.sent(type === 'hello');
         socket.write(`${JSON.stringify({ v: '1', id, type, payload: payload ?? {} })}\n`);
       });
     },
     isOpen: () => open,
     close() {
-      open = false;
-      socket.destroy();
+      end(new ConnectionLost('this client was closed'));
     },
   };
 }

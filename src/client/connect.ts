@@ -5,9 +5,10 @@ import { makeId } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { attachSession, type AttachedSession } from './attach.js';
 import { openCommandClient, type CommandClient, type Reply } from './command-client.js';
-import { ConnectionLost, NoDaemon } from './errors.js';
+import { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon } from './errors.js';
 import { openEventStream, type EventStream, type SubscribeOptions } from './event-client.js';
-import { resolvePaths, type Paths } from './paths.js';
+import { findLockHolder } from './lock-holder.js';
+import { isSamePlace, meantDirs, resolvePaths, type MeantDirs, type Paths } from './paths.js';
 
 export interface ConnectOptions {
   /** Where the daemon is; from the environment when absent. */
@@ -16,6 +17,10 @@ export interface ConnectOptions {
   role?: 'controller' | 'observer';
   /** What kinds of questions this client can put to its person. */
   uiCapabilities?: UiMethod[];
+  /** Directories that the daemon must use to be the right one; those that the environment names when `paths` is absent. */
+  meant?: MeantDirs;
+  /** Told when the daemon takes long to answer; without an answer the call rejects with DaemonUnresponsive in the end. */
+  onSlow?(notice: string): void;
   /** Start a daemon when none runs now. One that goes away later is waited for: somebody may have stopped it. */
   autostart?: boolean;
 }
@@ -39,12 +44,18 @@ export class AttachRefused extends Error {
   override name = 'AttachRefused';
 }
 
+interface UsedDirs {
+  state_dir?: string | undefined;
+  config_dir?: string | undefined;
+}
+
 const inputCommands: ReadonlySet<string> = new Set(['prompt', 'steer', 'follow_up']);
 const readingCommand = /^(get_|list_|search_|ping$|attach$|hello$)/;
 const retryMs = 50;
 
 export async function connect(options: ConnectOptions = {}): Promise<Berth> {
   const paths = options.paths ?? resolvePaths({}, process.env);
+  const meant = options.meant ?? (options.paths ? {} : meantDirs({}, process.env));
   let commands: CommandClient | undefined;
   let opening: Promise<CommandClient> | undefined;
   let hello: ReplyPayload<'hello'> | undefined;
@@ -52,12 +63,39 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
 
   async function reach(): Promise<CommandClient> {
     try {
-      return await openCommandClient(paths.socket);
+      return await openCommandClient(paths.socket, toStuck);
     } catch (error) {
       if (!(error instanceof NoDaemon) || !options.autostart || hello) throw error;
       const { ensureDaemon } = await import('./autostart.js');
       await ensureDaemon(paths);
-      return openCommandClient(paths.socket);
+      return openCommandClient(paths.socket, toStuck);
+    }
+  }
+
+  /** A daemon that is stopped will not answer; one that runs may only be busy, and has some more time. */
+  function toStuck(silentMs: number): Error | undefined {
+    const holder = findLockHolder(paths.stateDir);
+    const named = holder ? `the daemon (pid ${holder.pid})` : `the daemon on ${paths.socket}`;
+    const silent = `${named} has not answered for ${Math.round(silentMs / 1000)} s`;
+    if (holder?.stopped) {
+      return new DaemonUnresponsive(
+        `${named} does not answer: it is stopped; kill -CONT ${holder.pid} lets it go on, berth daemon stop --force ends it`,
+      );
+    }
+    if (silentMs >= limits.unansweredMs) return new DaemonUnresponsive(`${silent}; berth daemon stop --force ends it`);
+    options.onSlow?.(`${silent}; still waiting`);
+    return undefined;
+  }
+
+  /** Whoever names a directory means the daemon that uses it, and no other that happens to listen on the socket. */
+  function refuseOther({ state_dir, config_dir }: UsedDirs): void {
+    const pairs = [
+      [meant.stateDir, state_dir, 'keeps its data in'],
+      [meant.configDir, config_dir, 'has its config in'],
+    ] as const;
+    for (const [wanted, used, what] of pairs) {
+      if (wanted === undefined || used === undefined || isSamePlace(wanted, used)) continue;
+      throw new OtherDaemon(`the daemon on ${paths.socket} ${what} ${used}, not ${wanted}; choose another --socket for another daemon`);
     }
   }
 
@@ -69,9 +107,22 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
       ui_capabilities: options.uiCapabilities ?? [],
     });
     if (!reply.ok) throw new ConnectionLost(reply.error.message);
+    try {
+      refuseOther(await dirsOf(opened, reply.payload));
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
     hello = reply.payload;
     commands = opened;
     return opened;
+  }
+
+  /** Older daemons do not say it in their hello. */
+  async function dirsOf(opened: CommandClient, said: UsedDirs): Promise<UsedDirs> {
+    if (said.state_dir !== undefined) return said;
+    const reply = await opened.call('get_daemon');
+    return reply.ok ? reply.payload : {};
   }
 
   async function connected(): Promise<CommandClient> {

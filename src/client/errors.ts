@@ -3,6 +3,16 @@ export class NoDaemon extends Error {
   override name = 'NoDaemon';
 }
 
+/** A daemon is there and does not answer. Nobody knows whether a command that was sent still takes effect. */
+export class DaemonUnresponsive extends Error {
+  override name = 'DaemonUnresponsive';
+}
+
+/** The daemon that listens on the socket uses other directories than those that were meant. */
+export class OtherDaemon extends Error {
+  override name = 'OtherDaemon';
+}
+
 /** The connection was lost before the answer came. Nobody knows whether the command was taken. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost';
@@ -11,4 +21,10 @@ export class ConnectionLost extends Error {
 /** The daemon could not be started; the message says what it said. */
 export class StartFailed extends Error {
   override name = 'StartFailed';
+  /** `already_running` when another daemon holds the lock of the state directory. */
+  readonly code: string;
+  constructor(message: string, { code = 'start_failed', ...options }: ErrorOptions & { code?: string } = {}) {
+    super(message, options);
+    this.code = code;
+  }
 }

@@ -1,6 +1,7 @@
 import { refusal, type Refusal } from '../protocol/errors.js';
 import type { WireEvent } from '../protocol/events.js';
-import { ConnectionLost } from './errors.js';
+import { limits } from '../protocol/limits.js';
+import { ConnectionLost, DaemonUnresponsive } from './errors.js';
 import { onLines, openSocket } from './lines.js';
 
 export interface SubscribeOptions {
@@ -74,7 +75,12 @@ export async function openEventStream(socketPath: string, options: SubscribeOpti
   );
   const { sessionId: session_id, after, logId: log_id, live, clientId: client_id } = options;
   socket.write(`${JSON.stringify({ v: '1', id: 's1', type: 'subscribe', payload: { session_id, after, log_id, live, client_id } })}\n`);
-  const line = await answer;
+  const seconds = limits.unansweredMs / 1000;
+  const timer = setTimeout(() => {
+    subscribed?.reject(new DaemonUnresponsive(`the daemon has not answered for ${seconds} s; see berth daemon status`));
+    socket.destroy();
+  }, limits.unansweredMs);
+  const line = await answer.finally(() => clearTimeout(timer));
   if (!line.payload || line.error) {
     socket.destroy();
     throw new SubscribeRefused(line.error ?? refusal('internal_error', 'the daemon answered with something else'));

@@ -1,9 +1,9 @@
 export { connect, AttachRefused, type Berth, type ConnectOptions } from './connect.js';
 export type { AttachedSession, Heard } from './attach.js';
 export type { CallPayload, Reply } from './command-client.js';
-export { ConnectionLost, NoDaemon, StartFailed } from './errors.js';
+export { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, StartFailed } from './errors.js';
 export { SubscribeRefused, type EventStream, type SubscribeOptions } from './event-client.js';
-export { HomeUnknown, resolvePaths, type PathFlags, type Paths } from './paths.js';
+export { HomeUnknown, meantDirs, resolvePaths, type MeantDirs, type PathFlags, type Paths } from './paths.js';
 export { listSessions, resolveSession, SessionUnclear } from './resolve.js';
 export { applyEvent, emptyView, viewOf, type SessionView, type Snapshot } from './session-view.js';
 export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';

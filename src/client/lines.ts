@@ -1,17 +1,35 @@
 import { createConnection, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
 import { createLineDecoder } from '../protocol/ndjson.js';
-import { NoDaemon } from './errors.js';
+import { DaemonUnresponsive, NoDaemon } from './errors.js';
 
-/** Connects to a socket of the daemon. */
-export function openSocket(path: string): Promise<Socket> {
+/** Connects to a socket of the daemon. A daemon with a full backlog is busy, not absent: it is tried again for a while. */
+export async function openSocket(path: string): Promise<Socket> {
+  const deadline = performance.now() + limits.unansweredMs;
+  for (let waitMs: number = limits.connectRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.connectRetryMaxMs)) {
+    try {
+      return await dial(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw new NoDaemon(`no daemon listens on ${path}`, { cause: error });
+      if (performance.now() > deadline) {
+        const seconds = limits.unansweredMs / 1000;
+        throw new DaemonUnresponsive(`the daemon on ${path} has taken no connection for ${seconds} s; too many wait`, { cause: error });
+      }
+      // Those who wait together do not come back together.
+      await delay(waitMs * (0.5 + Math.random()));
+    }
+  }
+}
+
+function dial(path: string): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = createConnection(path);
     socket.once('connect', () => {
       socket.removeAllListeners('error');
       resolve(socket);
     });
-    socket.once('error', (error) => reject(new NoDaemon(`no daemon listens on ${path}`, { cause: error })));
+    socket.once('error', reject);
   });
 }
 

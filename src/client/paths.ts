@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 
@@ -27,6 +28,37 @@ export function resolvePaths(flags: PathFlags, env: Env): Paths {
     stateDir: resolve(named(flags.stateDir) ?? given(env, 'BERTH_STATE_DIR') ?? join(xdg(env, 'XDG_STATE_HOME', '.local/state'), 'berth')),
     configDir: resolve(named(flags.configDir) ?? given(env, 'BERTH_CONFIG_DIR') ?? join(xdg(env, 'XDG_CONFIG_HOME', '.config'), 'berth')),
   };
+}
+
+/** The directories that a daemon must use to be the one that is meant; what is absent does not matter. */
+export interface MeantDirs {
+  stateDir?: string;
+  configDir?: string;
+}
+
+/**
+ * Directories that are named are meant. So is the state directory of this home when the socket is the usual one: without
+ * XDG_RUNTIME_DIR it is the same for all homes of a user. A socket that is named says by itself which daemon is meant.
+ */
+export function meantDirs(flags: PathFlags, env: Env): MeantDirs {
+  const { stateDir, configDir } = resolvePaths(flags, env);
+  const isNamed = (flag: keyof PathFlags, variable: string): boolean => (named(flags[flag]) ?? given(env, variable)) !== undefined;
+  return {
+    ...((isNamed('stateDir', 'BERTH_STATE_DIR') || !isNamed('socket', 'BERTH_SOCKET')) && { stateDir }),
+    ...(isNamed('configDir', 'BERTH_CONFIG_DIR') && { configDir }),
+  };
+}
+
+/** Do two paths lead to the same directory? */
+export function isSamePlace(one: string, other: string): boolean {
+  if (one === other) return true;
+  try {
+    const [first, second] = [statSync(one), statSync(other)];
+    return first.ino === second.ino && first.dev === second.dev;
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error) return false;
+    throw error;
+  }
 }
 
 /** An empty flag or variable is as good as none. */

@@ -1,3 +1,4 @@
+import { close as closeDebugger } from 'node:inspector';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Paths } from '../client/paths.js';
@@ -15,11 +16,17 @@ export interface RunOptions {
   workdir: string;
   /** Called once when clients can connect. */
   onReady(): void;
+  /** Called when it cannot start: a code for programs and a sentence for people. */
+  onRefused(code: string, sentence: string): void;
 }
 
 /** Runs the daemon in this process until it is told to stop. Returns the exit code. */
-export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promise<number> {
+export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptions): Promise<number> {
   process.title = 'berthd';
+  // Taken first of all, so that Node opens no debugger port for the one and does not end for the other.
+  process.on('SIGUSR1', () => undefined);
+  process.on('SIGUSR2', () => undefined);
+  closeDebugger();
   // Idle is free: with a heap this small there is nothing to win from collecting it seconds after the last work.
   setFlagsFromString('--no-memory-reducer-for-small-heaps');
   const umask = process.umask(0o077);
@@ -44,7 +51,7 @@ export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promis
       }
     });
   } catch (error) {
-    process.stderr.write(`berth: ${toSentence(error, paths.stateDir)}\n`);
+    onRefused(error instanceof StartRefused ? error.code : 'start_failed', toSentence(error, paths.stateDir));
     return isRefusal(error) ? 1 : 70;
   }
   const stop = (): void => {
@@ -54,8 +61,6 @@ export async function runDaemon({ paths, workdir, onReady }: RunOptions): Promis
   };
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
-  // Taken, so that Node opens no debugger port for it.
-  process.on('SIGUSR1', () => undefined);
   onReady();
   await daemon.stopped;
   return 0;

@@ -32,6 +32,12 @@ import { version } from './version.js';
 /** The daemon cannot start here and now; the message says why and what to do. */
 export class StartRefused extends Error {
   override name = 'StartRefused';
+  constructor(
+    message: string,
+    readonly code: 'already_running' | 'start_failed' = 'start_failed',
+  ) {
+    super(message);
+  }
 }
 
 export interface DaemonOptions {
@@ -64,7 +70,7 @@ export async function startDaemon({ paths, workdir, env, umask, log, fault, exit
   let models = createModelAccess(config, { configDir: paths.configDir, env });
   prepareSocketDir(paths.socket);
   const lock = takeLock(paths.stateDir);
-  if (!lock) throw new StartRefused(`a daemon already runs on ${paths.stateDir}, perhaps with another --socket`);
+  if (!lock) throw new StartRefused(`a daemon already runs on ${paths.stateDir}, perhaps with another --socket`, 'already_running');
 
   const die =
     (what: string) =>

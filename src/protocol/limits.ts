@@ -123,6 +123,12 @@ export const limits = {
   // Daemon
   stopMs: 4_000,
   startMs: 10_000,
+  /** A daemon that leaves a client without an answer for this long is reported. */
+  answerMs: 3_000,
+  /** And given up after this, unless it is stopped: then at once. */
+  unansweredMs: 12_000,
+  connectRetryMinMs: 10,
+  connectRetryMaxMs: 250,
   spareDescriptorsMin: 48,
   // Keys of providers
   authFileBytesMax: 1024 * 1024,

@@ -43,6 +43,9 @@ export const ownCommands = {
           log_id: z.string(),
           capabilities: z.array(z.string()),
           limits: z.record(z.string(), z.number()),
+          /** Where the daemon keeps its data and finds its config; absent from older daemons. */
+          state_dir: z.string().optional(),
+          config_dir: z.string().optional(),
         }),
     },
     role: 'observer',

@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connect } from '../../src/client/index.js';
 import { startDaemon } from '../support/daemon.js';
+import { listeningPorts } from '../support/processes.js';
 import { countStarts, isAlive, makeHome, runCommand, runJson, runJsonLine, runOk, startCommand } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -53,6 +54,39 @@ test('the daemon is started once, told of, and stopped until it is gone', async 
     await runOk(home, ['daemon', 'start']);
   }
   expect(countStarts(home)).toBe(4);
+});
+
+test('a daemon that is started in passing gets no debugger and no code from NODE_OPTIONS, but its memory limit', async () => {
+  await using home = makeHome();
+  const loaded = join(home.root, 'loaded');
+  const hook = join(home.root, 'hook.cjs');
+  writeFileSync(hook, `require('node:fs').appendFileSync(${JSON.stringify(loaded)}, process.argv.includes('run') ? 'daemon ' : 'client ')`);
+  const env = { NODE_OPTIONS: `--inspect=127.0.0.1:0 --require ${hook} --max-old-space-size=300 --report-on-signal` };
+  await runOk(home, ['ls'], { env });
+  const { pid } = await runJsonLine(home, ['daemon', 'status']);
+  expect(
+    readFileSync(`/proc/${pid}/environ`, 'utf8')
+      .split('\0')
+      .filter((entry) => entry.startsWith('NODE_OPTIONS')),
+  ).toEqual(['NODE_OPTIONS=--max-old-space-size=300']);
+  expect(readFileSync(loaded, 'utf8').trim()).toBe('client');
+  expect(listeningPorts(pid)).toEqual([]);
+});
+
+test('a restart is a new process with the config as it is now, and says what it cut off', async () => {
+  await using home = makeHome({ BERTH_OFFLINE_WPS: '20' });
+  expect(await runOk(home, ['daemon', 'restart'])).toMatch(/^started \(pid \d+/);
+  const before = await runJsonLine(home, ['daemon', 'status']);
+  const working = (await runOk(home, ['new', '--title', 'working'])).trim();
+  await runOk(home, ['send', working, 'stream 5000 words']);
+  writeFileSync(join(home.paths.configDir, 'config.json'), '{"model":"offline/other"}');
+  const said = await runOk(home, ['daemon', 'restart']);
+  expect(said).toMatch(new RegExp(`^restarted \\(pid ${before.pid} before, pid \\d+`));
+  expect(said).toMatch(/the run of \w+ \(working\) was interrupted; berth resume \w+ goes on/);
+  const after = await runJsonLine(home, ['daemon', 'status']);
+  expect(after).toMatchObject({ model: 'offline/other' });
+  expect(after.pid).not.toBe(before.pid);
+  expect(isAlive(before.pid)).toBe(false);
 });
 
 test('a stop tells what became of the runs, and they can be resumed', async () => {
@@ -123,5 +157,5 @@ test('a daemon that goes away in the middle is an error of its own', async () =>
   await daemon.start();
   const { code, stderr } = await wait.finished();
   expect(code).toBe(1);
-  expect(stderr).toMatch(/lost connection…\nberth: back\nberth: the run was interrupted; berth resume \w+ goes on/);
+  expect(stderr).toMatch(/lost connection…\nberth: back\nberth: the run was interrupted: .*; berth resume \w+ continues it/);
 });

@@ -179,12 +179,20 @@ describe('signals', () => {
     expect(daemon.stderr()).toBe('');
   });
 
-  test('SIGPIPE, SIGUSR2 and SIGWINCH do not end it', async () => {
+  test('SIGPIPE, SIGUSR1, SIGUSR2 and SIGWINCH do not end it', async () => {
     using place = makePlace();
     await using daemon = launch({ env: place.env() });
     await daemon.ready;
-    for (const signal of ['SIGPIPE', 'SIGWINCH', 'SIGCONT'] as const) daemon.child.kill(signal);
-    expect(await ping(place.socket)).toBe(true);
+    for (const signal of ['SIGPIPE', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT'] as const) daemon.child.kill(signal);
+    for (let n = 0; n < 20; n++) expect(await ping(place.socket)).toBe(true);
+  });
+
+  test('a debugger that NODE_OPTIONS opens is closed', async () => {
+    using place = makePlace();
+    await using daemon = launch({ env: place.env({ NODE_OPTIONS: '--inspect=127.0.0.1:0' }) });
+    await daemon.ready;
+    expect(daemon.stderr()).toContain('Debugger listening');
+    expect(listeningPorts(daemon.child.pid!)).toEqual([]);
   });
 });
 

@@ -32,6 +32,8 @@ export function createConnectionHandlers(deps: ServerDeps): Pick<Handlers, 'ping
         log_id: daemon.logId,
         capabilities: ['subscribe', 'attach', 'input_id', 'resume_run', 'ui_request', 'search'],
         limits: toldLimits,
+        state_dir: daemon.stateDir,
+        config_dir: daemon.configDir,
       });
     },
     attach(payload, client) {

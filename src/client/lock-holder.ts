@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync, statSync, type BigIntStats } from 'node:fs';
+import { join } from 'node:path';
+
+/** The process that holds the lock of a state directory: the daemon of that directory, whether it answers or not. */
+export interface LockHolder {
+  pid: number;
+  /** Ticks since the machine was switched on; with the pid it names a process for good. */
+  startTime: string;
+  /** Suspended by a signal (SIGSTOP, ctrl-Z) or by a debugger. */
+  stopped: boolean;
+}
+
+/**
+ * Asks the kernel who holds the lock. Undefined when nobody does, or when this system does not say (no /proc/locks, another user's
+ * process, another pid namespace).
+ */
+export function findLockHolder(stateDir: string): LockHolder | undefined {
+  const file = tryRead(() => statSync(join(stateDir, 'berth.lock'), { bigint: true }));
+  const locks = tryRead(() => readFileSync('/proc/locks', 'latin1'));
+  if (!file || locks === undefined) return undefined;
+  for (const [, pid, inode] of locks.matchAll(/^\d+: POSIX +ADVISORY +WRITE +(\d+) [\da-f]+:[\da-f]+:(\d+) /gm)) {
+    // Device numbers in this table differ from those of stat on some file systems, so the open file itself is compared.
+    if (inode === String(file.ino) && hasOpen(Number(pid), file)) return describe(Number(pid));
+  }
+  return undefined;
+}
+
+/** Kills that process if it still is the one that holds the lock. False when it is not. */
+export function killLockHolder(stateDir: string, { pid, startTime }: LockHolder): boolean {
+  const now = findLockHolder(stateDir);
+  if (now?.pid !== pid || now.startTime !== startTime) return false;
+  process.kill(pid, 'SIGKILL');
+  return true;
+}
+
+function hasOpen(pid: number, file: BigIntStats): boolean {
+  const names = tryRead(() => readdirSync(`/proc/${pid}/fd`)) ?? [];
+  return names.some((name) => {
+    const open = tryRead(() => statSync(`/proc/${pid}/fd/${name}`, { bigint: true }));
+    return open?.ino === file.ino && open.dev === file.dev;
+  });
+}
+
+function describe(pid: number): LockHolder | undefined {
+  const stat = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  // The name in brackets can hold anything, brackets too.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
+  const [state, startTime] = [fields[0], fields[19]];
+  return startTime === undefined ? undefined : { pid, startTime, stopped: state === 'T' || state === 't' };
+}
+
+/** Undefined for what is gone, closed to us, or not offered by this system. */
+function tryRead<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'ENOTDIR'].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
+    throw error;
+  }
+}
