@@ -1,7 +1,7 @@
-import { textOf } from '../protocol/content.js';
+import { isEmptyAnswer, textOf } from '../protocol/content.js';
 import type { ResultDetails, RunError, RunOutcome } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import type { ContentBlock } from '../protocol/messages.js';
+import type { ContentBlock, Usage } from '../protocol/messages.js';
 import { sayCompactionFailed } from './compaction.js';
 import { accept, createDraft, reject, type Decision, type Draft, type Fresh } from './decision.js';
 import { evolve, type ActiveRun, type OpenCall, type SessionState, type Turn } from './session.js';
@@ -49,7 +49,10 @@ export function endMessage(
   if (!state.run || state.run.aborting) return reject('aborted');
   const draft = createDraft(state);
   sayMessageEnd(draft, { ...message, role: 'assistant' }, 'empty', fresh);
-  if (message.stopReason === 'length') {
+  if (isEmptyAnswer(message.content)) {
+    const text = `${message.model ?? 'the model'} sent an empty answer`;
+    draft.say({ type: 'warning', payload: { ...atTurn(state), code: 'empty_answer', message: text } });
+  } else if (message.stopReason === 'length') {
     const text = 'the answer was cut: it reached the most that the model may say at once';
     draft.say({ type: 'warning', payload: { ...atTurn(state), code: 'length', message: text } });
   }
@@ -77,10 +80,12 @@ export interface Retry {
   retryInMs: number;
   attempt: number;
   attemptsMax: number;
+  /** What the failed attempt used up. */
+  usage: Usage | null;
 }
 
 /** The response failed and is asked for again: what it had said so far is not part of the history. */
-export function retryResponse(state: SessionState, { error, retryInMs, attempt, attemptsMax }: Retry): Decision {
+export function retryResponse(state: SessionState, { error, retryInMs, attempt, attemptsMax, usage }: Retry): Decision {
   if (!state.run || state.run.aborting) return reject('aborted');
   const draft = createDraft(state);
   if (state.run.message) {
@@ -90,6 +95,7 @@ export function retryResponse(state: SessionState, { error, retryInMs, attempt, 
   const told = { ...error, retry_in_ms: retryInMs, attempt, attempts_max: attemptsMax };
   const at = { session_id: state.id, run_id: state.run.id, ...(state.run.turn ? { turn_id: state.run.turn.id } : {}) };
   draft.say({ type: 'error', payload: { ...at, ...told } });
+  sayUsage(draft, usage, state.contextLeftPercent);
   return accept(draft.facts, undefined);
 }
 
@@ -279,6 +285,8 @@ export interface Settlement {
   error: RunError | null;
   /** What the open message had said so far. */
   spoken: ContentBlock[];
+  /** What it used up. */
+  usage?: Usage | null;
 }
 
 const settleWords = {
@@ -296,7 +304,7 @@ export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh):
   const { run } = state;
   if (!run) return reject('no_active_run');
   // An abort that was accepted is what the run comes to, whatever else goes wrong at the same moment.
-  const { outcome, error, spoken }: Settlement = run.aborting ? { ...asked, outcome: 'aborted', error: null } : asked;
+  const { outcome, error, spoken, usage }: Settlement = run.aborting ? { ...asked, outcome: 'aborted', error: null } : asked;
   const words = settleWords[outcome];
   const draft = createDraft(state);
   if (run.message) {
@@ -309,6 +317,7 @@ export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh):
     sayResolved(draft, (request) => request.tool_call_id === call.id, outcome === 'aborted' ? 'abort' : outcome, toResolved(outcome));
     sayCallEnd(draft, call, result, fresh);
   }
+  sayUsage(draft, usage ?? null, state.contextLeftPercent);
   sayCompactionFailed(draft, { code: 'session_error', message: `the run was ${outcome === 'failed' ? 'stopped' : outcome}` });
   if (draft.state.run?.turn) sayTurnEnd(draft, draft.state.run.turn);
   if (error) {

@@ -28,9 +28,14 @@ export type Attempted<T> = { answer: T } | { failure: ModelFailure } | 'stopped'
 
 /** Asks a model again while its provider has a bad moment: bounded, told to everyone who watches, and stopped by an abort at once. */
 export function createAttempts({ commit, settings, random, now, tellWaiting }: Deps) {
-  function waitFor({ retry }: ModelFailure, attempt: number, { attemptsMax, minMs }: RetrySettings): number | undefined {
-    if (!retry || attempt >= attemptsMax || (retry.afterMs ?? 0) > limits.modelRetryAfterMaxMs) return undefined;
-    const backoffMs = Math.min(limits.modelRetryMaxMs, minMs * 2 ** (attempt - 1));
+  function mostAttempts({ retry }: ModelFailure, { attemptsMax }: RetrySettings): number {
+    return retry?.once ? Math.min(2, attemptsMax) : attemptsMax;
+  }
+
+  function waitFor(failure: ModelFailure, attempt: number, retries: RetrySettings): number | undefined {
+    const { retry } = failure;
+    if (!retry || attempt >= mostAttempts(failure, retries) || (retry.afterMs ?? 0) > limits.modelRetryAfterMaxMs) return undefined;
+    const backoffMs = Math.min(limits.modelRetryMaxMs, retries.minMs * 2 ** (attempt - 1));
     // Not all who were turned away come back in the same moment.
     return Math.round(Math.max(backoffMs * (0.5 + random() / 2), (retry.afterMs ?? 0) * (1 + random() / 10)));
   }
@@ -55,7 +60,13 @@ export function createAttempts({ commit, settings, random, now, tellWaiting }: D
       const { failure } = result;
       const retryInMs = waitFor(failure, count, settings());
       if (retryInMs === undefined) return { failure: afterAttempts(failure, count) };
-      const told = { error: toRunError(failure), retryInMs, attempt: count, attemptsMax: settings().attemptsMax };
+      const told = {
+        error: toRunError(failure),
+        retryInMs,
+        attempt: count,
+        attemptsMax: mostAttempts(failure, settings()),
+        usage: failure.usage ?? null,
+      };
       const retried = await commit.decideForRun(id, run?.id ?? '', (state) => retryResponse(state, told));
       if (!retried.ok) return 'stopped';
       onDiscarded();

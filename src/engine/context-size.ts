@@ -52,9 +52,10 @@ export function promptSize({ system, tools }: { system: string; tools: readonly 
   return Math.ceil((system.length + JSON.stringify(tools).length) / charsPerToken);
 }
 
-/** Tokens that were in the context window when an answer had ended. */
+/** Tokens that were in the context window when an answer had ended; 0 when the provider did not count: no request is empty. */
 export function usedTokens(usage: Usage | null): number {
-  return usage ? usage.input + usage.cache_read + usage.cache_write + usage.output : 0;
+  const asked = usage ? usage.input + usage.cache_read + usage.cache_write : 0;
+  return usage && asked > 0 ? asked + usage.output : 0;
 }
 
 /** Whole percents of the window that are left; null when nobody knows how large it is. */

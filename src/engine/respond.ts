@@ -78,13 +78,19 @@ export function createRespond(deps: Deps) {
 
   async function askOnce(provider: Provider, request: ModelRequest, signal: AbortSignal, speaking: Speaking): Promise<Attempted<Ended>> {
     try {
-      return (await unlessAborted(signal, read(provider.stream(request, signal), speaking, signal))) ?? 'stopped';
+      const result = (await unlessAborted(signal, read(provider.stream(request, signal), speaking, signal))) ?? 'stopped';
+      return result !== 'stopped' && 'failure' in result ? { failure: priced(result.failure, request.model) } : result;
     } catch (error) {
       // A provider that throws broke its contract; the run fails, the session goes on.
       if (signal.aborted) return 'stopped';
       const cause = error instanceof Error ? error.message : String(error);
       return { failure: { message: 'the provider broke', cause } };
     }
+  }
+
+  /** What a failed attempt used up, with what it cost. */
+  function priced(failure: ModelFailure, model: string): ModelFailure {
+    return failure.usage ? { ...failure, usage: withCost(failure.usage, providers().facts(model).price) } : failure;
   }
 
   function speakingIn(state: SessionState): Speaking {
@@ -110,7 +116,7 @@ export function createRespond(deps: Deps) {
     const stopReason = calls ? 'tool_use' : ended.stopReason === 'tool_use' ? 'stop' : ended.stopReason;
     const { contextWindow, price } = providers().facts(state.model);
     const usage = withCost(ended.usage, price);
-    const used = usage ? usedTokens(usage) : sizeBefore + entrySize(content);
+    const used = usedTokens(usage) || sizeBefore + entrySize(content);
     const left = percentLeft(used, contextWindow);
     await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
       endResponse(now, { id: message.messageId, content, stopReason, usage, model: state.model }, left, fresh),
@@ -120,7 +126,10 @@ export function createRespond(deps: Deps) {
   async function fail(state: SessionState, failure: ModelFailure, message: OpenMessage | undefined): Promise<void> {
     const spoken = message ? live.content(message) : [];
     const error = toRunError(failure);
-    await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => settleRun(now, { outcome: 'failed', error, spoken }, fresh));
+    const usage = failure.usage ?? null;
+    await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
+      settleRun(now, { outcome: 'failed', error, spoken, usage }, fresh),
+    );
   }
 
   return async function respond(state: SessionState, hands: RunHands): Promise<void> {

@@ -13,6 +13,11 @@ export function isPlain(content: readonly ContentBlock[]): boolean {
   return content.length === 1 && first?.type === 'text' && Object.keys(first).length === 2;
 }
 
+/** True for an answer in which nothing is said to anybody: it has neither words nor calls. */
+export function isEmptyAnswer(content: readonly ContentBlock[]): boolean {
+  return content.every((block) => block.type === 'thinking' || (block.type === 'text' && block.text.trim() === ''));
+}
+
 export function toolCallsOf(content: readonly ContentBlock[]): ToolCallBlock[] {
   return content.filter((block) => block.type === 'tool_call');
 }

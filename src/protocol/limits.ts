@@ -86,6 +86,7 @@ export const limits = {
   modelCloseMs: 1_000,
   modelLineBytesMax: 32 * 1024 * 1024,
   modelErrorBytesMax: 64 * 1024,
+  modelCauseCharsMax: 500,
   modelListMs: 5_000,
   modelListBytesMax: 8 * 1024 * 1024,
   modelsListedMax: 2_000,

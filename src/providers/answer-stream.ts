@@ -1,6 +1,7 @@
 import { limits } from '../protocol/limits.js';
 import type { ArrivingBytes } from './arriving-bytes.js';
 import { toErrorEvent } from './error-bodies.js';
+import { toAnswerEvents } from './whole-answers.js';
 
 /** The provider sent more than anything of ours could need; reading on would cost memory without bound. */
 export class AnswerTooLong extends Error {
@@ -104,24 +105,34 @@ function passageFor(chunk: Uint8Array): Passage | undefined {
   return first === '{' || first === '[' ? createJsonPassage() : createEventPassage();
 }
 
-/** An error that was sent with a status of success, told as the event that it should have been. */
+/** An error that was sent with a status of success, or a whole answer, told as the events that it should have been. */
 function createJsonPassage(): Passage {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   return {
     take(chunk) {
       bytes += chunk.length;
-      if (bytes > limits.modelErrorBytesMax) throw new OddAnswer('a document');
+      if (bytes > limits.modelLineBytesMax) throw new OddAnswer('a document');
       chunks.push(chunk);
       return undefined;
     },
     end() {
-      const event = toErrorEvent(Buffer.concat(chunks).toString('utf8'));
-      if (event === undefined) throw new OddAnswer('a document');
-      return Buffer.from(event);
+      const text = Buffer.concat(chunks).toString('utf8');
+      const events = toAnswerEvents(parse(text)) ?? toErrorEvent(text);
+      if (events === undefined) throw new OddAnswer('a document');
+      return Buffer.from(events);
     },
     isOver: () => false,
   };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
 const boundaries = ['\n\n', '\r\n\r\n', '\r\r'];

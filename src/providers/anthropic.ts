@@ -233,6 +233,6 @@ const stopReasons: Partial<Record<Messages.StopReason, StopReason>> = {
 };
 
 function toEnd(reason: Messages.StopReason | null, usage: Usage, provider: string): Said[number] {
-  if (reason === 'refusal') return { type: 'failure', message: `${provider} declined to answer this` };
+  if (reason === 'refusal') return { type: 'failure', message: `${provider} declined to answer this`, usage: { ...usage } };
   return { type: 'end', stopReason: (reason && stopReasons[reason]) ?? 'stop', usage: { ...usage } };
 }

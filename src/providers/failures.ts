@@ -1,4 +1,7 @@
+import { limits } from '../protocol/limits.js';
+import type { Usage } from '../protocol/messages.js';
 import { AnswerTooLong, OddAnswer } from './answer-stream.js';
+import { hungUpCode } from './http-fetch.js';
 import type { ModelFailure } from './port.js';
 import { scrub } from './secrets.js';
 
@@ -10,7 +13,7 @@ export interface Asked {
   keySource: string | null;
   /** What to do when the key is not the right one. */
   remedy: string;
-  /** What must never be repeated: the key and the values of headers. */
+  /** What must never be repeated: the key, and headers that hold credentials. */
   secrets: readonly string[];
 }
 
@@ -41,7 +44,7 @@ const networkWords: Record<string, string> = {
   ETIMEDOUT: 'the connection timed out',
   EHOSTUNREACH: 'its host cannot be reached',
   ENETUNREACH: 'there is no network',
-  HUNG_UP: 'the connection was closed',
+  [hungUpCode]: 'the connection was closed',
 };
 
 /** Why nothing could be sent or read, in words. */
@@ -54,14 +57,19 @@ export function toFailure(error: unknown, asked: Asked): ModelFailure {
   return withoutSecrets(isApiError(error) ? fromApi(readApiError(error), asked) : fromTransport(error, asked), asked);
 }
 
+/** The cause is what a server says: it is repeated without secrets. The message is in our own words. */
 function withoutSecrets(failure: ModelFailure, { secrets }: Asked): ModelFailure {
-  const { message, cause } = failure;
-  return { ...failure, message: scrub(message, secrets), ...(cause === undefined ? {} : { cause: scrub(cause, secrets) }) };
+  return failure.cause === undefined ? failure : { ...failure, cause: scrub(failure.cause, secrets) };
 }
 
 /** Cut in the middle: what came is not the answer. */
 export function cutFailure({ provider }: Asked): ModelFailure {
   return { message: `${provider} stopped in the middle of its answer`, retry: {} };
+}
+
+/** Nothing was said. Asking once more often helps; asking for ever does not. */
+export function emptyFailure({ provider, model }: Asked, usage: Usage | null): ModelFailure {
+  return { message: `${provider}/${model} sent an empty answer`, retry: { once: true }, usage };
 }
 
 export function stalledFailure({ provider }: Asked, idleMs: number): ModelFailure {
@@ -87,10 +95,27 @@ export function refusalWords(error: unknown): { words: string; param: string } |
   return refusals.has(status ?? 0) ? { words: `${type} ${code} ${text}`, param } : undefined;
 }
 
+const stackFrame = /^\s*(?:at\s+\S|File ")/;
+const inlineFrames = /\s+at (?:async )?\S+ \(?\S+:\d+:\d+\)?.*$/;
+
+/** What a server says went wrong, in a line: neither its stack trace nor its source files are anybody's business. */
+function withoutTrace(text: string): string {
+  const lines = text.split(/\r?\n|\r|\\n/).filter((line) => line.trim() !== '');
+  const frame = lines.findIndex((line) => stackFrame.test(line));
+  // Python says what happened after the trace, everybody else before it.
+  const isLast = /^Traceback \(/.test(lines[0] ?? '');
+  const said = frame === -1 ? lines : isLast ? lines.slice(-1) : lines.slice(0, 1);
+  const line = said
+    .map((part) => part.trim())
+    .join(' ')
+    .replace(inlineFrames, '');
+  return line.length > limits.modelCauseCharsMax ? `${line.slice(0, limits.modelCauseCharsMax).toWellFormed()}…` : line;
+}
+
 function fromApi(error: ApiError, asked: Asked): ModelFailure {
   const { provider, model } = asked;
   const { status, text } = error;
-  const said = `${text}${status === undefined ? '' : ` (HTTP ${status})`}`;
+  const said = `${withoutTrace(text)}${status === undefined ? '' : ` (HTTP ${status})`}`;
   const words = `${error.type} ${error.code} ${text}`;
   if (quotaWords.test(words) || status === 402) return { message: quotaMessage(asked), cause: said };
   if (status === 401 || status === 403 || error.type === 'authentication_error') return { message: keyMessage(asked, status), cause: said };
@@ -109,7 +134,10 @@ function fromApi(error: ApiError, asked: Asked): ModelFailure {
         ?.get('location')
         ?.replace(/[?#].*$/s, '')
         .replace(/\/\/[^/]*@/, '//') ?? 'elsewhere';
-    return { message: `${provider} redirects to ${to}; keys are not sent there: if that is right, make it the base_url`, cause: said };
+    return {
+      message: `${provider} redirects to ${scrub(to, asked.secrets)}; keys are not sent there: if that is right, make it the base_url`,
+      cause: said,
+    };
   }
   if (isPassing(error)) {
     const afterMs = readRetryAfter(error.headers);
@@ -155,8 +183,8 @@ function fromTransport(error: unknown, { provider }: Asked): ModelFailure {
   if (error instanceof SyntaxError) return { message: `${provider} sent something that is not JSON`, retry: {} };
   const code = codeOf(error);
   const known = networkWords[code];
-  if (known !== undefined) return { message: `${provider}: ${known}`, cause: code, retry: {} };
-  const cause = deepestMessage(error);
+  if (known !== undefined) return { message: `${provider}: ${known}`, ...(code === hungUpCode ? {} : { cause: code }), retry: {} };
+  const cause = withoutTrace(deepestMessage(error));
   if (certificateCodes.test(code)) return { message: `${provider} has a certificate that is not trusted`, cause: `${code}: ${cause}` };
   if (cause === 'bad port') return { message: `${provider}: its base_url has a port that cannot be used for HTTP`, cause };
   if (isConnectionTrouble(error)) return { message: `${provider}: the connection failed`, cause, retry: {} };

@@ -1,6 +1,5 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { readArriving, type ArrivingBytes } from './arriving-bytes.js';
 import { badPorts } from './bad-ports.js';
 import { decoded } from './content-codings.js';
@@ -30,16 +29,19 @@ interface Transport {
   agent: Agent;
 }
 
+/** The code of a connection that was closed without an answer. Ours alone: nobody is told it. */
+export const hungUpCode = 'HUNG_UP';
+
 /** The other side has left without a word, which Node also calls a reset. */
 class HungUp extends Error {
-  readonly code = 'HUNG_UP';
+  readonly code = hungUpCode;
 }
 
 class NoConnection extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** A connection that lay idle was closed by the other side before it saw the request. */
+/** A connection that was used before broke before a single byte of the answer came: the other side had closed it, or was about to. */
 class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
@@ -47,28 +49,20 @@ class StaleConnection extends Error {
 const connectMs = 10_000;
 const headerBytesMax = 16 * 1024;
 const keptConnectionMs = 4_000;
-/** Nobody closes a connection for being idle so soon: who hangs up earlier does so because of the request. */
-const idleConnectionMs = 1_000;
 const keptConnectionsMax = 8;
 const ownHeaders = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'node' };
 
 /** HTTP over Node's own client, with connections that are kept for a moment and hold no process. What it needs is loaded when asked for. */
-export function createHttpFetch({ keptMs = keptConnectionMs, idleMs = idleConnectionMs } = {}): HttpFetch {
+export function createHttpFetch({ keptMs = keptConnectionMs } = {}): HttpFetch {
   const transports = new Map<string, Transport>();
-  const freeSince = new WeakMap<Duplex, number>();
 
   function transportFor(protocol: string): Transport {
     const known = transports.get(protocol);
     if (known) return known;
     const { request, Agent } = protocol === 'https:' ? process.getBuiltinModule('node:https') : process.getBuiltinModule('node:http');
     const agent = new Agent({ keepAlive: true, maxFreeSockets: keptConnectionsMax, timeout: keptMs });
-    agent.on('free', (socket: Duplex) => void freeSince.set(socket, Date.now()));
     transports.set(protocol, { request, agent });
     return { request, agent };
-  }
-
-  function wasIdle(socket: Duplex): boolean {
-    return Date.now() - (freeSince.get(socket) ?? Infinity) >= idleMs;
   }
 
   return async (given, { method = 'GET', headers, body, signal }) => {
@@ -79,7 +73,7 @@ export function createHttpFetch({ keptMs = keptConnectionMs, idleMs = idleConnec
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     function ask(through: Agent | false): Promise<HttpAnswer> {
       const asking = request(url, { ...options, agent: through });
-      const answer = hear(asking, signal, wasIdle);
+      const answer = hear(asking, signal);
       asking.end(bytes);
       return answer;
     }
@@ -103,9 +97,9 @@ function toUrl(given: string | URL): URL {
 }
 
 /** What comes of a request. Knows nothing of what is sent, so that none of it is kept while the answer is read. */
-function hear(asking: ClientRequest, signal: AbortSignal | undefined, wasIdle: (socket: Duplex) => boolean): Promise<HttpAnswer> {
+function hear(asking: ClientRequest, signal: AbortSignal | undefined): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
-    /** How much had come before, on a connection that may have been closed while nobody looked. */
+    /** How much had come before, on a connection that was used before. */
     let bytesBefore: number | undefined;
     let fail = (error: unknown): void => {
       leave();
@@ -123,7 +117,7 @@ function hear(asking: ClientRequest, signal: AbortSignal | undefined, wasIdle: (
     signal?.addEventListener('abort', onAbort, { once: true });
     asking.on('socket', (socket) => {
       if (!asking.reusedSocket) limitConnecting(asking, socket);
-      else if (wasIdle(socket)) bytesBefore = socket.bytesRead;
+      else bytesBefore = socket.bytesRead;
     });
     asking.on('error', (error) => fail(error));
     asking.on('close', () => fail(new HungUp('closed without an answer')));
@@ -153,7 +147,9 @@ function hear(asking: ClientRequest, signal: AbortSignal | undefined, wasIdle: (
 
 function isStale({ socket }: ClientRequest, error: unknown, bytesBefore: number | undefined): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  return bytesBefore !== undefined && socket?.bytesRead === bytesBefore && (code === 'ECONNRESET' || code === 'EPIPE');
+  return (
+    bytesBefore !== undefined && socket?.bytesRead === bytesBefore && (code === 'ECONNRESET' || code === 'EPIPE' || error instanceof HungUp)
+  );
 }
 
 function limitConnecting(asking: ClientRequest, socket: Socket): void {

@@ -125,7 +125,8 @@ function toAssistant(blocks: (WireTurn & { role: 'assistant' })['blocks']): Mess
 interface Told extends Partial<Omit<Chunk, 'usage' | 'choices' | 'object'>> {
   object?: string;
   choices?: (Partial<Chunk['choices'][number]> & { message?: unknown })[];
-  usage?: Partial<NonNullable<Chunk['usage']>> | null;
+  /** Routers such as OpenRouter say what it cost in dollars. */
+  usage?: (Partial<NonNullable<Chunk['usage']>> & { cost?: unknown }) | null;
   /** Of errors that come as chunks. */
   code?: unknown;
   message?: unknown;
@@ -168,7 +169,7 @@ function createReader(asked: Asked): Reader<Chunk> {
       if (finish === undefined) return isWhole && hasSpoken ? { type: 'end', stopReason: 'stop', usage } : undefined;
       if (brokenOff.has(finish)) return undefined;
       if (finish === 'content_filter')
-        return { type: 'failure', message: `${asked.provider} stopped the answer because of its content filter` };
+        return { type: 'failure', message: `${asked.provider} stopped the answer because of its content filter`, usage };
       if (tooLong.has(finish))
         return hasSpoken ? { type: 'end', stopReason: 'length', usage } : { type: 'failure', ...overflowFailure(asked) };
       return { type: 'end', stopReason: stopReasons[finish] ?? 'stop', usage };
@@ -176,7 +177,7 @@ function createReader(asked: Asked): Reader<Chunk> {
   };
 }
 
-function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details }: NonNullable<Told['usage']>): Usage {
+function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details, cost }: NonNullable<Told['usage']>): Usage {
   const cacheRead = prompt_tokens_details?.cached_tokens ?? 0;
   const cacheWrite = prompt_tokens_details?.cache_write_tokens ?? 0;
   return {
@@ -184,6 +185,6 @@ function toUsage({ prompt_tokens, completion_tokens, prompt_tokens_details }: No
     output: completion_tokens ?? 0,
     cache_read: cacheRead,
     cache_write: cacheWrite,
-    cost_usd: null,
+    cost_usd: typeof cost === 'number' && cost >= 0 && Number.isFinite(cost) ? cost : null,
   };
 }

@@ -1,6 +1,6 @@
 import type * as Responses from 'openai/resources/responses/responses';
 import type { StopReason, Usage } from '../protocol/messages.js';
-import { inStreamFailure, type Asked } from './failures.js';
+import { cutFailure, inStreamFailure, type Asked } from './failures.js';
 import { nothingFromTheEnvironment, openAiPieceBytes, reasoningEffort } from './openai-models.js';
 import type { ModelRequest, Phase, Provider } from './port.js';
 import type { Manner } from './lean.js';
@@ -148,6 +148,23 @@ function createReader(asked: Asked): Reader<Event> {
     return [{ type: 'text', block, text: event.delta }];
   }
 
+  /** Servers send the last event of an answer that went well for all of them: what counts is the status in it. */
+  function ended(response: Partial<Responses.Response>, told: string): Said {
+    const status = response.status && response.status !== 'completed' ? response.status : told;
+    const usage = toUsage(response.usage);
+    const spent = usage ? { usage } : {};
+    if (status === 'incomplete') return [toIncomplete(response, asked)];
+    if (status === 'failed') {
+      const { code = '', message = 'no reason was given' } = response.error ?? {};
+      return [{ type: 'failure', ...inStreamFailure(toWord(code), message, asked), ...spent }];
+    }
+    if (status === 'cancelled') return [{ type: 'failure', ...cutFailure(asked), ...spent }];
+    return [
+      ...[...given].flatMap(([index, json]) => argumentsOf(index, json)),
+      { type: 'end', stopReason: calls > 0 ? 'tool_use' : 'stop', usage },
+    ];
+  }
+
   return {
     read(event) {
       switch (event.type) {
@@ -173,16 +190,9 @@ function createReader(asked: Asked): Reader<Event> {
         case 'response.output_item.done':
           return itemDone(event.item, event.output_index);
         case 'response.completed':
-          return [
-            ...[...given].flatMap(([index, json]) => argumentsOf(index, json)),
-            { type: 'end', stopReason: calls > 0 ? 'tool_use' : 'stop', usage: toUsage(event.response.usage) },
-          ];
         case 'response.incomplete':
-          return [toIncomplete(event.response, asked)];
-        case 'response.failed': {
-          const { code = '', message = 'no reason was given' } = event.response.error ?? {};
-          return [{ type: 'failure', ...inStreamFailure(toWord(code), message, asked) }];
-        }
+        case 'response.failed':
+          return ended(event.response, event.type.slice('response.'.length));
         case 'error':
           return [{ type: 'failure', ...inStreamFailure(toWord(event.code) || 'server_error', event.message, asked) }];
         default:
@@ -193,9 +203,10 @@ function createReader(asked: Asked): Reader<Event> {
   };
 }
 
-function toIncomplete({ incomplete_details, usage }: Responses.Response, { provider }: Asked): Said[number] {
+function toIncomplete({ incomplete_details, usage }: Partial<Responses.Response>, { provider }: Asked): Said[number] {
   const reason = incomplete_details?.reason;
-  if (reason === 'content_filter') return { type: 'failure', message: `${provider} stopped the answer because of its content filter` };
+  if (reason === 'content_filter')
+    return { type: 'failure', message: `${provider} stopped the answer because of its content filter`, usage: toUsage(usage) };
   const stopReason: StopReason = 'length';
   return { type: 'end', stopReason, usage: toUsage(usage) };
 }

@@ -42,10 +42,12 @@ export interface ModelRequest {
 export interface ModelFailure {
   message: string;
   cause?: string;
-  /** The same request may work later, after at least `afterMs` when the provider says so. */
-  retry?: { afterMs?: number };
+  /** The same request may work later, after at least `afterMs` when the provider says so; `once` when more would be a waste. */
+  retry?: { afterMs?: number; once?: true };
   /** The request does not fit the model's context window. */
   overflow?: true;
+  /** What was used up nevertheless. */
+  usage?: Usage | null;
 }
 
 /** What a text is in its answer, where a model says so and wants it back. */

@@ -3,15 +3,34 @@ const secretCharsMin = 6;
 const shownCharsMin = 3;
 const betweenWords = /([\s"'`,;:(){}[\]<>=]+)/;
 const stars = /\*{2,}|\.{3,}|…/;
-const keyLike = /\b(sk|pk|rk)-[A-Za-z0-9_*-]{8,}/g;
+/** Keys that look like keys, whoever they belong to. */
+const keyShapes = [
+  /\b(?:sk|pk|rk)-(?=[\w*-]*[\d*])[\w*-]{20,}/g,
+  /\bAIza[\w-]{30,}/g,
+  /\b(?:gsk|hf|xai|ghp|gho|ghs|github_pat|glpat)[_-][A-Za-z0-9_]{20,}/g,
+  /\bAKIA[0-9A-Z]{16}\b/g,
+  /\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}/g,
+];
 
-/** A text without the secrets that servers repeat of what they were sent, be they whole or half hidden. */
+/** A text of a server without the secrets that it repeats of what it was sent, be they whole or half hidden. */
 export function scrub(text: string, secrets: readonly string[]): string {
-  const parts = secrets.flatMap((secret) => [secret, ...secret.split(/\s+/)]).filter(({ length }) => length >= secretCharsMin);
+  const known = secrets.filter(({ length }) => length >= secretCharsMin).toSorted((a, b) => b.length - a.length);
   let clean = text;
-  for (const part of parts.toSorted((a, b) => b.length - a.length)) clean = clean.replaceAll(part, '[key]');
-  const words = clean.split(betweenWords).map((word) => (stars.test(word) && parts.some((part) => isMaskOf(word, part)) ? '[key]' : word));
-  return words.join('').replace(keyLike, '[key]');
+  for (const secret of known) clean = clean.replaceAll(secret, '[key]');
+  const words = clean
+    .split(betweenWords)
+    .map((word) => (stars.test(word) && known.some((secret) => isMaskOf(word, secret)) ? '[key]' : word));
+  return keyShapes.reduce((said, shape) => said.replace(shape, '[key]'), words.join(''));
+}
+
+const credentialHeader = /(?:^|[-_])(?:auth\w*|cookie|(?:api)?key|token|secret|password|credentials?)(?:[-_]|$)/i;
+const scheme = /^(?:bearer|basic|token|digest|apikey)\s+/i;
+
+/** The values of headers that hold credentials, as their names or their schemes say: others only describe a request. */
+export function credentialsIn(headers: Record<string, string | null>): string[] {
+  return Object.entries(headers).flatMap(([name, value]) =>
+    value !== null && (credentialHeader.test(name) || scheme.test(value)) ? [value.trim().replace(scheme, '')] : [],
+  );
 }
 
 function isMaskOf(word: string, secret: string): boolean {

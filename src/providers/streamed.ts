@@ -1,8 +1,9 @@
 import { limits } from '../protocol/limits.js';
 import { OddAnswer, type Arrival } from './answer-stream.js';
-import { cutFailure, stalledFailure, toFailure, type Asked } from './failures.js';
+import { cutFailure, emptyFailure, stalledFailure, toFailure, type Asked } from './failures.js';
 import { fullManner, leanerAfter, type Manner } from './lean.js';
 import type { ModelDelta, ModelFailure, ModelRequest } from './port.js';
+import { credentialsIn } from './secrets.js';
 import { modelIdOf, type FoundKey, type ProviderSettings } from './settings.js';
 import { watchSilence, type Silence } from './silence.js';
 import { createWatchedFetch } from './watched-fetch.js';
@@ -45,7 +46,7 @@ export async function* streamResponse<Event extends object>(
     model: modelIdOf(request.model),
     keySource: null,
     remedy: '',
-    secrets: Object.values(settings.headers),
+    secrets: credentialsIn(settings.headers),
   };
   const stalled = (): ModelFailure => stalledFailure(asked, settings.idleMs);
   const stop = new AbortController();
@@ -55,6 +56,9 @@ export async function* streamResponse<Event extends object>(
   const arrival: Arrival = { isWhole: false };
   let reader: Reader<Event> | undefined;
   let begun = false;
+  // After the results of its tools a model may have nothing to add.
+  const mustSpeak = request.messages.at(-1)?.role !== 'tool_result';
+  let hasSpoken = false;
   let closes = false;
   try {
     if (signal.aborted) return;
@@ -70,7 +74,9 @@ export async function* streamResponse<Event extends object>(
       const deltas = readEvent(reader, next.value);
       if (!begun && deltas[0]?.type !== 'failure') yield { type: 'begin' };
       begun = true;
-      for (const delta of deltas) {
+      for (const read of deltas) {
+        hasSpoken ||= isSpoken(read);
+        const delta = !hasSpoken && mustSpeak && isPlainEnd(read) ? toFailed(emptyFailure(asked, read.usage)) : read;
         closes = delta.type === 'end' || delta.type === 'failure';
         if (closes) void letClose(events, stop);
         yield delta;
@@ -80,7 +86,9 @@ export async function* streamResponse<Event extends object>(
     }
     closes = true;
     // An aborted stream of an SDK just ends.
-    if (!isOver(signal)) yield reader.ended(arrival.isWhole) ?? toFailed(isOver(stop.signal) ? stalled() : cutFailure(asked));
+    if (isOver(signal)) return;
+    const end = reader.ended(arrival.isWhole) ?? toFailed(isOver(stop.signal) ? stalled() : cutFailure(asked));
+    yield !hasSpoken && mustSpeak && isPlainEnd(end) ? toFailed(emptyFailure(asked, end.usage)) : end;
   } catch (error) {
     // What breaks after an answer has said how it ends concerns nobody.
     if (!isOver(signal)) yield reader?.ended(false) ?? toFailed(isOver(stop.signal) ? stalled() : toFailure(error, asked));
@@ -90,6 +98,15 @@ export async function* streamResponse<Event extends object>(
     // Who stops reading in the middle hangs up.
     if (!closes) stop.abort();
   }
+}
+
+/** Words or a call: thoughts alone are no answer. */
+function isSpoken(delta: ModelDelta): boolean {
+  return delta.type === 'tool_call' || (delta.type === 'text' && delta.text.trim() !== '');
+}
+
+function isPlainEnd(delta: ModelDelta): delta is ModelDelta & { type: 'end' } {
+  return delta.type === 'end' && delta.stopReason !== 'length';
 }
 
 function toFailed(failure: ModelFailure): ModelDelta {
@@ -122,7 +139,7 @@ async function openWithKey<Event>(
     if ('problem' in found) return found;
     asked.keySource = found.key === null ? null : found.source;
     asked.remedy = found.remedy;
-    asked.secrets = [...(found.key === null ? [] : [found.key]), ...Object.values(settings.headers)];
+    asked.secrets = [...(found.key === null ? [] : [found.key]), ...credentialsIn(settings.headers)];
     try {
       const watchedFetch = createWatchedFetch(settings.httpFetch, silence, arrival, dialect.pieceBytes);
       return { events: await openStream(dialect, toOptions(settings, found, watchedFetch), signal) };

@@ -61,7 +61,7 @@ describe('a run', () => {
     await berth.idle(session);
   });
 
-  test('of a model that has nothing to say completes, and the message that stayed empty is discarded', async () => {
+  test('of a model that has nothing to say completes with a warning, and the message that stayed empty is discarded', async () => {
     await using berth = createTestEngine();
     for (const answer of [
       (call: ModelCall) => call.end(),
@@ -70,9 +70,10 @@ describe('a run', () => {
     ]) {
       const session = await ask(berth, answer);
       await berth.idle(session);
-      expect(berth.told(session).slice(-4)).toEqual([
+      expect(berth.told(session).slice(-5)).toEqual([
         'message_start assistant',
         'message_end assistant discarded empty',
+        'warning',
         'turn_end 1',
         'agent_end completed',
       ]);

@@ -45,6 +45,21 @@ describe('a failure that may pass', () => {
     expect(berth.history(session).at(-1)).toBe('assistant: fine');
   });
 
+  test('that more asking will hardly mend is asked for once more only; what both used up is counted', async () => {
+    await using berth = createTestEngine();
+    berth.model.known = { contextWindow: null, maxOutput: null, price: { input: 1, output: 0, cache_read: 0, cache_write: 0 } };
+    const session = berth.session();
+    berth.prompt(session);
+    const usage = { input: 10, output: 1, cache_read: 0, cache_write: 0, cost_usd: null };
+    for (let i = 0; i < 2; i++) (await berth.model.next()).failWith({ message: 'empty', retry: { once: true }, usage });
+    await berth.idle(session);
+    expect(retries(berth, session)).toMatchObject([{ message: 'empty', attempt: 1, attempts_max: 2 }]);
+    expect(berth.store.load(session)).toMatchObject({
+      lastRun: { outcome: 'failed', error: { message: 'empty; asked 2 times' } },
+      usage: { input: 20, output: 2, cost_usd: 0.00002 },
+    });
+  });
+
   test('a stream that just ends is one', async () => {
     await using berth = createTestEngine();
     const session = berth.session();
@@ -174,4 +189,14 @@ test('numbers of tokens that cannot be are not believed', async () => {
   (await berth.model.next()).say('x').end('stop', { input: -5, output: 1e300, cache_read: NaN, cache_write: 1.4, cost_usd: null });
   await berth.idle(session);
   expect(berth.store.load(session)?.usage).toEqual({ input: 0, output: 0, cache_read: 0, cache_write: 1, cost_usd: null });
+});
+
+test('what is left of the window is estimated where a provider does not count what it was asked', async () => {
+  await using berth = createTestEngine();
+  berth.model.known = { contextWindow: 1_000, maxOutput: null, price: null };
+  const session = berth.session();
+  berth.prompt(session, 'x'.repeat(2_000));
+  (await berth.model.next()).say('short').end('stop', { input: 0, output: 1, cache_read: 0, cache_write: 0, cost_usd: null });
+  await berth.idle(session);
+  expect(berth.store.load(session)?.contextLeftPercent).toBeLessThan(60);
 });

@@ -166,7 +166,7 @@ describe.each(apis)('%s', (api) => {
       expect(deltas.at(-1)).toMatchObject({ type: 'end', stopReason: 'stop' });
     } else {
       const message = api === 'anthropic' ? 'x declined to answer this' : 'x stopped the answer because of its content filter';
-      expect(failureOf(deltas)).toEqual({ message });
+      expect(failureOf(deltas)).toEqual({ message, usage: expect.objectContaining({ output: expect.any(Number) }) });
     }
   });
 

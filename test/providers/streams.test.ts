@@ -51,10 +51,10 @@ describe.each(apis)('an answer of %s', (api) => {
     }
   });
 
-  test('may be nothing at all', async () => {
+  test('in which nothing is said is asked for once more', async () => {
     await using fake = await createStrictModel();
     fake.script([]);
-    expect(await createAsking(api, fake.baseUrl(api)).ask()).toMatchObject([{ type: 'begin' }, { type: 'end', stopReason: 'stop' }]);
+    expect(await createAsking(api, fake.baseUrl(api)).ask()).toMatchObject([{ type: 'begin' }, { type: 'failure', retry: { once: true } }]);
   });
 
   test('ends with the tokens that it cost, those of the cache apart', async () => {
