@@ -84,7 +84,8 @@ function homeOfUser(): string {
   }
 }
 
-function runtimeDir(env: Env): string {
+/** Where the sockets are unless somebody says otherwise. */
+export function runtimeDir(env: Env): string {
   const dir = given(env, 'XDG_RUNTIME_DIR');
   if (dir !== undefined && isAbsolute(dir)) return join(dir, 'berth');
   return join(tmpdir(), `berth-${process.getuid?.() ?? userInfo().username}`);

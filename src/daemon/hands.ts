@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
-import type { Paths } from '../client/paths.js';
+import { join } from 'node:path';
+import { runtimeDir, type Paths } from '../client/paths.js';
 import type { Engine, EngineDeps } from '../engine/engine.js';
 import type { Policy } from '../policy/port.js';
 import { limits } from '../protocol/limits.js';
@@ -39,6 +39,8 @@ type ForEngine = Pick<
  */
 export function createHands({ paths, env, store, engine, config, log, umask }: Deps) {
   const home = env.HOME ?? homedir();
+  const own = ownPlaces(paths, env);
+  const shared = env.XDG_RUNTIME_DIR === undefined ? [] : [env.XDG_RUNTIME_DIR];
   /** Undefined as long as nothing could have been started. */
   let processes: Processes | undefined;
 
@@ -71,7 +73,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
       settings() {
         const { enabled, network, writable } = config().sandbox;
         const found = enabled ? bubblewrap() : { missing: 'it is switched off in config.json (sandbox.enabled).' };
-        return { noSandbox: 'missing' in found ? found.missing : undefined, network, writable, own: ownPlaces(paths) };
+        return { noSandbox: 'missing' in found ? found.missing : undefined, network, writable, own, shared };
       },
     });
     return policy;
@@ -154,7 +156,7 @@ function spareDescriptors(): number {
   return Number(limit ?? limits.spareDescriptorsMin) - readdirSync('/proc/self/fd').length;
 }
 
-/** What belongs to berth, and no command may see. */
-function ownPlaces({ socket, stateDir, configDir }: Paths): string[] {
-  return [dirname(socket), socket, `${socket}.events`, stateDir, configDir];
+/** What belongs to berth, and no command may see. The directory of a socket that a person put elsewhere is not ours, such as /tmp. */
+function ownPlaces({ socket, stateDir, configDir }: Paths, env: Deps['env']): string[] {
+  return [runtimeDir(env), socket, `${socket}.events`, stateDir, configDir];
 }

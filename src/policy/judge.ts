@@ -7,7 +7,7 @@ import { allowedWrites, judgePath, judgeRealPath, sayWhy, type Case, type Judged
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
 import { rulesForTool, wrongRule } from './rules.js';
-import { createRoots } from './roots.js';
+import { createRoots, whyNoWorkspace } from './roots.js';
 
 const order: Action[] = ['allow', 'ask', 'deny'];
 
@@ -19,18 +19,18 @@ function strictestOf(judged: readonly Judged[]): Judged | undefined {
 export function createPolicy({ home, umask, settings: read }: { home: string; umask: number; settings(): PolicySettings }): Policy {
   const realHome = toRealPath(home) ?? home;
 
-  /** A place of berth's that holds a workspace, such as /tmp with a socket in it, is not all berth's own. */
-  function guardedIn(workspaces: readonly string[], { own }: PolicySettings): Guarded {
-    const real = own.map((dir) => toRealPath(dir) ?? dir);
-    return { home: realHome, own: real.filter((dir) => !workspaces.some((workspace) => isBelow(workspace, dir))) };
+  function guardedBy({ own }: PolicySettings): Guarded {
+    return { home: realHome, own: own.map((dir) => toRealPath(dir) ?? dir) };
   }
 
   function open(call: JudgedCall): Case {
     const settings = read();
     const workspace = toRealPath(call.cwd) ?? call.cwd;
-    const guarded = guardedIn([workspace], settings);
-    const roots = createRoots([workspace, ...settings.writable], workspace, realHome);
-    return { ...call, settings, guarded, roots, bases: { workspace, home: realHome }, compiled: {} };
+    const guarded = guardedBy(settings);
+    const places = { own: guarded.own, shared: (settings.shared ?? []).map((dir) => toRealPath(dir) ?? dir) };
+    const roots = createRoots([workspace, ...settings.writable], workspace, realHome, places);
+    const noWorkspace = whyNoWorkspace(workspace, places);
+    return { ...call, settings, guarded, roots, noWorkspace, bases: { workspace, home: realHome }, compiled: {} };
   }
 
   function judgeAccess(access: Access, now: Case): Judged[] {
@@ -43,8 +43,8 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
   return {
     noSandbox: () => read().noSandbox,
     wrongRule,
-    runsLaterIn(roots) {
-      const guarded = guardedIn(roots, read());
+    runsLaterIn() {
+      const guarded = guardedBy(read());
       return (path) => runsLater(path, guarded) !== undefined;
     },
     workspaceOf: (cwd) => toRealPath(cwd) ?? cwd,
@@ -134,6 +134,7 @@ function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
     network,
     writable,
     readOnly: [...writable.flatMap((root) => lateCodeIn(root, guarded)), ...deniedWrites(now)],
+    // A session in ~/.config/tool sees that; berth's own places are no roots, and always hidden.
     hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...denied],
   };
 }
@@ -169,6 +170,7 @@ function isAsked({ action }: Judged): boolean {
 function toReach(now: Case, parts: readonly Judged[], asked: readonly JudgedPath[], umask: number): Reach {
   return {
     workspace: now.bases.workspace,
+    noWorkspace: now.noWorkspace,
     refuses(kind, real) {
       const judged = judgeRealPath(kind, { path: real, absolute: real, real }, now);
       if (judged.action === 'allow') return undefined;
@@ -191,5 +193,8 @@ function toNotes(now: Case, parts: readonly Judged[]): string[] {
   const { settings } = now;
   if (settings.noSandbox !== undefined) return [`It runs without a sandbox: ${settings.noSandbox}`];
   if (leavesSandbox(now, parts)) return ['It runs outside the sandbox, with all that you may do on this machine.'];
-  return command.network ? ['It runs in the sandbox, with the network.'] : [];
+  return [
+    ...(command.network ? ['It runs in the sandbox, with the network.'] : []),
+    ...(now.noWorkspace === undefined ? [] : [`It runs in a private, empty directory: ${now.noWorkspace}.`]),
+  ];
 }

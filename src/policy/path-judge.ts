@@ -5,6 +5,7 @@ import { sayRule } from '../protocol/rule-words.js';
 import { isSecret, runsLater, type Guarded } from './guarded-paths.js';
 import type { Action, JudgedCall, Rule, SourcedRule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
+import { whyNoWorkspace } from './roots.js';
 import { createPathRules, type Bases, type PathRules } from './rules.js';
 
 /** What is known of the machine and of what a person allowed it. Looked at anew for every call. */
@@ -14,8 +15,10 @@ export interface PolicySettings {
   network: boolean;
   /** Beside the workspace. */
   writable: string[];
-  /** Of berth itself: never shown to a command. */
+  /** Of berth itself: never shown to a command, and no part of any workspace. */
   own: string[];
+  /** Directories that hold sockets of other programs, beside those that every system has. */
+  shared?: string[];
 }
 
 export interface Judged {
@@ -42,6 +45,8 @@ export interface Case extends JudgedCall {
   guarded: Guarded;
   roots: string[];
   settings: PolicySettings;
+  /** Why the session's directory is not a workspace; undefined when it is one. */
+  noWorkspace: string | undefined;
   /** The rules about paths, compiled when they are first needed and shared by all copies of a case. */
   compiled: { read?: PathRules; write?: PathRules };
 }
@@ -101,13 +106,15 @@ export function judgeRealPath(kind: 'read' | 'write', { path: named, absolute, r
   if (matched?.action === 'ask') return { ...what, action: 'ask', why: because ?? '', byRule: true };
   if (matched) return { ...what, action: 'allow', why: because ?? '', byRule: true };
   const isOurs = now.roots.some((root) => isBelow(real, root));
+  const isHere = now.noWorkspace !== undefined && isBelow(real, now.bases.workspace);
+  const outside = isHere ? `${real}: ${now.noWorkspace}` : `${real} is outside the workspace`;
   if (kind === 'read') {
     if (isOurs) return { ...what, action: 'allow', why: 'it is in the workspace' };
     if (commonPlaces.some((place) => isBelow(real, place))) return { ...what, action: 'allow', why: 'every program reads it' };
     if (now.mode === 'full') return { ...what, action: 'allow', why: 'the mode is full' };
-    return { ...what, action: 'ask', why: `${real} is outside the workspace`, remember };
+    return { ...what, action: 'ask', why: outside, remember };
   }
-  if (!isOurs) return { ...what, action: 'ask', why: `${real} is outside the workspace`, remember };
+  if (!isOurs) return { ...what, action: 'ask', why: outside, remember };
   if (now.mode === 'auto_edit' || now.mode === 'full')
     return { ...what, action: 'allow', why: `it is in the workspace, and the mode is ${now.mode}` };
   return { ...what, action: 'ask', why: 'the mode is ask', remember };
@@ -124,10 +131,11 @@ export function sayWhy(rule: SourcedRule): string {
 }
 
 /** Places that a rule allows to write by name, but for what would run later: nobody sees what a command writes there. */
-export function allowedWrites({ rules, bases, guarded }: Case): string[] {
+export function allowedWrites({ rules, bases, guarded, settings }: Case): string[] {
   return rules.flatMap(({ tool, action, path }) => {
     if (action !== 'allow' || path === undefined || isGlob(path) || !['write', 'edit', 'bash', '*'].includes(tool)) return [];
     const real = toRealPath(toAbsolute(path, bases.workspace, bases.home));
-    return real !== undefined && existsSync(real) && runsLater(real, guarded) === undefined ? [real] : [];
+    if (real === undefined || !existsSync(real) || runsLater(real, guarded) !== undefined) return [];
+    return whyNoWorkspace(real, { own: guarded.own, shared: settings.shared ?? [] }) === undefined ? [real] : [];
   });
 }

@@ -18,7 +18,7 @@ const registries = list(
   '.config/containers/auth.json .config/helm/registry .config/configstore .cache/huggingface/token .cache/huggingface/stored_tokens .huggingface',
   '.kaggle .config/kaggle .config/openai .openai .config/anthropic .anthropic .config/io.datasette.llm/keys.json .config/github-copilot .copilot',
   '.codex/auth.json .claude/.credentials.json .claude.json .gemini/oauth_creds.json .gemini/google_accounts.json .qwen/oauth_creds.json',
-  '.local/share/opencode/auth.json .config/goose .config/crush .pi/agent/auth.json',
+  '.local/share/opencode/auth.json .config/goose .config/crush .pi/agent/auth.json .config/berth .local/state/berth',
 );
 
 const clouds = list(

@@ -11,6 +11,7 @@ import { toolFacts } from './tool-facts.js';
 import { CannotStart } from './process-spawn.js';
 import type { Processes, RunningCommand } from './processes.js';
 
+const privateDir = '/tmp';
 const secondsMin = 0.1;
 const idCharsMax = 64;
 const titleCharsMax = 80;
@@ -65,7 +66,7 @@ export function createBashTool({ processes }: { processes: Processes }): Tool<Ba
       try {
         if (context.signal.aborted) return toolText('Stopped before it began.', true);
         if (args.command === undefined) return await useBackground(backgrounds, args, context);
-        const cwd = directoryOf(context.cwd);
+        const cwd = directoryOf(context);
         if (args.background) return await backgrounds.start(args.command, cwd, context);
         return await runCommand(processes, args.command, args.timeout, cwd, context);
       } catch (error) {
@@ -81,7 +82,9 @@ function useBackground(backgrounds: Backgrounds, { id = '', kill, timeout = 0 }:
   return backgrounds.poll(id, Math.min(timeout * 1000, limits.bashTimeoutMaxMs), context);
 }
 
-function directoryOf(cwd: string): string {
+/** Where the command is started; in a private directory of the sandbox when the session's is not a workspace. */
+function directoryOf({ cwd, reach }: ToolContext): string {
+  if (reach.noWorkspace !== undefined && reach.confinement.kind === 'sandbox') return privateDir;
   try {
     const real = realpathSync(cwd);
     if (statSync(real).isDirectory()) return real;
@@ -90,6 +93,12 @@ function directoryOf(cwd: string): string {
     if (error instanceof CannotStart) throw error;
     throw new CannotStart(`The working directory ${cwd} cannot be used: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`);
   }
+}
+
+/** Told with every result: a model that finds an empty directory must know why. */
+function noWorkspaceHint({ reach }: ToolContext): string {
+  if (reach.noWorkspace === undefined || reach.confinement.kind !== 'sandbox') return '';
+  return `[it ran in a private, empty ${privateDir}: ${reach.noWorkspace}]`;
 }
 
 async function runCommand(
@@ -125,6 +134,7 @@ async function runCommand(
     const text = kept.take(true);
     const artifactId = kept.artifactId();
     const notes = [
+      noWorkspaceHint(context),
       timeout * 1000 > timeoutMs ? `[a timeout of ${timeout} s is too long; ${secondsMax} s were allowed]` : '',
       stopped === 'timeout' ? `[stopped after ${timeoutMs / 1000} s; with background: true it could go on]` : '',
       stopped === 'abort' ? '[stopped]' : '',

@@ -112,7 +112,7 @@ interface Mount {
 
 export interface BubblewrapArgs {
   args: string[];
-  /** Directories to be open as descriptors 3, 4 … of bubblewrap. */
+  /** What is to be open as descriptors 3, 4 … of bubblewrap: whoever exchanges a name after that exchanges nothing in the sandbox. */
   pinned: string[];
 }
 
@@ -167,12 +167,19 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
   const resolver = confinement.network ? realPath('/etc/resolv.conf') : undefined;
   if (resolver !== undefined && nearest(resolver)?.kind === 'private') put('readOnly', resolver, '--ro-bind', resolver);
 
-  const writable = realPaths(confinement.writable);
-  for (const path of writable) put('writable', path, '--bind', path);
+  for (const path of [...new Set(confinement.writable)].sort()) {
+    const real = realPath(path);
+    // What was judged is a real path. By now a link stands there, or in its way: where that leads to was never judged.
+    if (real !== undefined && real !== path) throw new Error(`${path} was just moved or replaced by a link; nothing was started.`);
+    if (real !== undefined) put('writable', path, '--bind', path);
+  }
   const hidden = realPaths(confinement.hidden);
-  const coversCwd = hidden.some((path) => path !== cwd && isWithin(cwd, path)) || nearest(cwd)?.kind === 'private';
+  const covering = nearest(cwd);
+  // A private directory stays private, even when the command is started in it: the real one has sockets.
+  const isPrivate = covering?.kind === 'private' && covering.path !== cwd;
+  const coversCwd = isPrivate || hidden.some((path) => path !== cwd && isWithin(cwd, path));
   // A directory that may only be read must be there all the same.
-  if (coversCwd && nearest(cwd)?.kind !== 'writable' && !hidden.includes(cwd)) put('readOnly', cwd, '--ro-bind', cwd);
+  if (coversCwd && covering?.kind !== 'writable' && !hidden.includes(cwd)) put('readOnly', cwd, '--ro-bind', cwd);
   for (const path of realPaths(confinement.guarded ?? [])) if (nearest(path)?.kind === 'writable') put('guarded', path, '--ro-bind', path);
   for (const path of realPaths(confinement.readOnly)) if (nearest(path)?.kind === 'writable') put('readOnly', path, '--ro-bind', path);
   for (const path of hidden) {
@@ -192,7 +199,7 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
     for (const path of new Set(pinned)) put('pinned', path);
   }
   const ordered = [...mounts.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const pins = ordered.filter(({ kind }) => kind === 'pinned');
+  const pins = ordered.filter(({ kind }) => kind === 'pinned' || (kind === 'writable' && bindsDescriptors));
   for (const [i, mount] of pins.entries()) mount.args = ['--bind-fd', String(firstPinned + i), mount.path];
   return { mounts: ordered, pinned: pins.map(({ path }) => path) };
 }

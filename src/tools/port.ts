@@ -51,6 +51,8 @@ export interface Confinement {
 export interface Reach {
   /** The real path of the session's directory. */
   workspace: string;
+  /** Why that is not a workspace, and what to do: nothing of it is there in the sandbox, where commands get a private, empty directory. */
+  noWorkspace?: string | undefined;
   /** Why a real path may not be read or written; undefined when it may. */
   refuses(kind: 'read' | 'write', realPath: string): string | undefined;
   /** Whether programs run, or agents follow, what is written to a path. */

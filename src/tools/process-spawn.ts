@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { release } from 'node:os';
 import { limits } from '../protocol/limits.js';
 import { toBubblewrapArgs, type BubblewrapFound } from './bubblewrap.js';
+import { O_PATH } from './pinned-files.js';
 import type { Confinement } from './port.js';
 import { toChildEnv } from './process-env.js';
 import type { OutputPipe } from './process-pipe.js';
@@ -122,8 +123,8 @@ export function toEnded(child: ChildProcess): Promise<Ended> {
 }
 
 function openPinned(path: string): number {
-  const fd = openSync(path, constants.O_DIRECTORY | constants.O_NOFOLLOW | constants.O_RDONLY);
-  if (readlinkSync(`/proc/self/fd/${fd}`) === path) return fd;
+  const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
+  if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   closeSync(fd);
   throw new CannotStart(`${path} was moved away just now; nothing was started.`);
 }

@@ -85,12 +85,13 @@ test('deeper paths come later, and of the same path hidden wins over read-only o
   // The root lies in /tmp, which is private anyway.
   expect(line).not.toContain(`--tmpfs ${root}`);
   expect(line).not.toContain('gone');
-  expect(pinned).toEqual([join(workspace, 'sub')]);
+  expect(pinned).toEqual([workspace, join(workspace, 'sub')]);
   expect(args.indexOf('/tmp')).toBeLessThan(args.indexOf(workspace));
-  expect(line.indexOf(`--bind ${workspace}`)).toBeLessThan(line.indexOf(`--ro-bind /dev/null ${workspace}/.env`));
+  expect(line).toContain(`--bind-fd 3 ${workspace}`);
+  expect(line.indexOf(`--bind-fd 3 ${workspace}`)).toBeLessThan(line.indexOf(`--ro-bind /dev/null ${workspace}/.env`));
   expect(line).toContain(`--ro-bind ${workspace}/sub/deep ${workspace}/sub/deep`);
   const both = toBubblewrapArgs(confine('sandbox', workspace, { readOnly: [workspace], hidden: [workspace] }), here);
-  expect(both.args.join(' ')).not.toContain(`--bind ${workspace}`);
+  expect(both.args.join(' ')).not.toMatch(new RegExp(`--bind(-fd \\d+)? ${workspace}`));
 });
 
 test('in a namespace nothing is hidden and nothing read-only', () => {

@@ -1,11 +1,24 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPolicy } from '../../src/policy/judge.js';
 import { createBashTool } from '../../src/tools/bash.js';
 import { missing } from '../needs.js';
 import { testProcesses } from '../support/commands.js';
-import { callTool, toolContext } from '../support/tool-context.js';
+import { artifactsIn, callTool, toolContext } from '../support/tool-context.js';
 
 interface House extends Disposable {
   root: string;
@@ -106,5 +119,56 @@ describe.skipIf(missing('bwrap') || missing('python3'))(`${targets.length} ways 
     const reach = { ...toolContext({ cwd: house.workspace }).reach, confinement };
     const { text } = await callTool(bash, { command: 'df --output=size -B1 /tmp | tail -1' }, toolContext({ cwd: house.workspace, reach }));
     expect(Number.parseInt(text, 10)).toBeLessThanOrEqual(1024 * 1024 * 1024);
+  });
+});
+
+describe.skipIf(missing('bwrap'))('a session in a shared directory (needs bwrap)', () => {
+  test.each(['read_only', 'auto_edit', 'full'] as const)('does not see the sockets there, in the mode %s', async (mode) => {
+    const folder = mkdtempSync('/tmp/berth-shared-');
+    const socket = createServer().listen(join(folder, 'socket'));
+    await once(socket, 'listening');
+    try {
+      const processes = testProcesses('/home/nobody');
+      const policy = createPolicy({
+        home: '/home/nobody',
+        umask: 0o022,
+        settings: () => ({ noSandbox: undefined, network: false, writable: [], own: [] }),
+      });
+      const command = `ls -a /tmp; ls ${folder}; pwd`;
+      const accesses = [{ kind: 'command', command, network: false, unsandboxed: false }] as const;
+      const { reach } = policy.judge({ toolName: 'bash', accesses: [...accesses], readOnly: false, mode, cwd: '/tmp', rules: [] });
+      const context = toolContext({ cwd: '/tmp', reach, artifacts: artifactsIn(join(folder, 'artifacts')) });
+      const { text } = await callTool(createBashTool({ processes }), { command }, context);
+      expect(text).toContain('/tmp\n');
+      expect(text).toContain('is not a workspace');
+      expect(text.split('\n')).not.toContain('socket');
+      expect(text).not.toMatch(/^berth-shared-/m);
+    } finally {
+      socket.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
+
+describe.skipIf(missing('bwrap'))('a root that was judged (needs bwrap)', () => {
+  test('and is a link by the time the command starts is not followed', async () => {
+    using house = makeHouse();
+    const processes = testProcesses(house.home);
+    const away = `${house.workspace}-away`;
+    renameSync(house.workspace, away);
+    symlinkSync(join(house.home, '.ssh'), house.workspace);
+    const start = (writable: string[], cwd: string) =>
+      processes.start({
+        command: 'echo evil > authorized_keys; cat id',
+        cwd,
+        confinement: { kind: 'sandbox', network: false, writable, readOnly: [], hidden: [] },
+        sessionId: 's',
+        runId: 'r',
+        toolCallId: 'c',
+        onOutput: () => undefined,
+      });
+    await expect(start([house.workspace], house.workspace)).rejects.toThrow('replaced by a link');
+    await expect(start([join(house.workspace, 'src')], '/')).resolves.toBeDefined();
+    expect(readdirSync(join(house.home, '.ssh'))).toEqual(['id']);
   });
 });
