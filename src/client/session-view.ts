@@ -70,14 +70,8 @@ export function viewOf({ seq, state, messages, has_more }: Snapshot): SessionVie
     state: toSessionState(state),
     messages,
     hasMore: has_more,
-    open: state.partial.map(({ message_id: id, role, content }) => ({ id, role, blocks: content.map(toBlock) })),
-    tools: state.tools.map(({ tool_call_id: id, tool_name: name, output_tail: output, offset }) => ({
-      id,
-      name,
-      title: name,
-      output,
-      offset,
-    })),
+    open: openIn(state),
+    tools: runningIn(state),
     status: state.ui.status,
     widgets: toWidgets(state.ui.widgets),
     seq,
@@ -185,10 +179,28 @@ function linesOf(value: unknown): string[] {
   return typeof value === 'object' && value !== null && 'lines' in value ? linesOf(value.lines) : [];
 }
 
-/** What `get_state` tells, as the fold has it. Of the run in progress it knows what later events need. */
+/** The message that is being said, with what it has said so far. */
+function openIn({ run, partial }: StateView): OpenMessage[] {
+  if (!run?.message) return [];
+  const { message_id: id, role } = run.message;
+  const content = partial.find(({ message_id }) => message_id === id)?.content ?? [];
+  return [{ id, role, blocks: content.map(toBlock) }];
+}
+
+/** Calls that have started, with the end of what they print. */
+function runningIn({ run, tools }: StateView): RunningToolView[] {
+  const started = run?.calls.filter((call) => call.started) ?? [];
+  return started.map(({ tool_call_id: id, tool_name: name, title }) => {
+    const { output_tail: output = '', offset = 0 } = tools.find(({ tool_call_id }) => tool_call_id === id) ?? {};
+    return { id, name, title: title ?? name, output, offset };
+  });
+}
+
+/** What `get_state` tells, as the fold has it. */
 function toSessionState(state: StateView): SessionState {
   return {
-    ...emptySession(state.session_id),
+    id: state.session_id,
+    parentId: state.parent_id,
     title: state.title,
     cwd: state.cwd,
     model: state.model,
@@ -200,13 +212,16 @@ function toSessionState(state: StateView): SessionState {
     recovery: state.recovery,
     activeTools: state.active_tools,
     archived: state.archived,
+    // A session that is being deleted is not shown.
+    deleting: false,
+    deleted: false,
     leafId: state.leaf_id,
     paused: state.queue.paused,
     inputs: state.queue.inputs,
-    run: toRun(state),
+    run: state.run ? toRun(state.run) : null,
     lastRun: state.last_run ? { id: state.last_run.run_id, outcome: state.last_run.outcome, error: state.last_run.error } : null,
     compaction: state.compaction
-      ? { trigger: state.compaction.trigger, tokensBefore: state.compaction.tokens_before, instruction: null }
+      ? { trigger: state.compaction.trigger, tokensBefore: state.compaction.tokens_before, instruction: state.compaction.instruction }
       : null,
     requests: state.requests,
     usage: state.usage,
@@ -214,16 +229,28 @@ function toSessionState(state: StateView): SessionState {
   };
 }
 
-function toRun(state: StateView): ActiveRun | null {
-  if (state.run_state === 'idle') return null;
-  const [open] = state.partial;
+function toRun({ run_id: id, aborting, turns, turn, message, calls, usage_before: usageBefore }: NonNullable<StateView['run']>): ActiveRun {
   return {
-    id: state.run_id,
-    aborting: state.run_state === 'aborting',
-    turns: state.turns,
-    turn: state.turn_id === '' ? null : { id: state.turn_id, kind: 'prompt', inputIds: [], responded: false, callsMade: 0 },
-    message: open ? { id: open.message_id, role: open.role } : null,
-    calls: [],
-    usageBefore: null,
+    id,
+    aborting,
+    turns,
+    turn: turn && {
+      id: turn.turn_id,
+      kind: turn.kind,
+      inputIds: turn.input_ids,
+      responded: turn.responded,
+      callsMade: turn.calls_made,
+    },
+    message: message && { id: message.message_id, role: message.role },
+    calls: calls.map(({ tool_call_id, place, tool_name: name, args, started, title, problem }) => ({
+      id: tool_call_id,
+      place,
+      name,
+      args,
+      started,
+      title,
+      problem,
+    })),
+    usageBefore,
   };
 }

@@ -2,6 +2,7 @@ import { accept, createDraft, reject, type Decision, type Fresh } from './decisi
 import { settleRun, type Settlement } from './runs.js';
 import { sayQueuedRun, sayResumingRun } from './turns.js';
 import type { SessionState } from './session.js';
+import type { ResumeAction } from '../protocol/views.js';
 
 /**
  * A run that only waits for a person outlives the daemon: its calls that have begun are all of the kind that only asks,
@@ -36,24 +37,33 @@ export interface ResumePoint {
   retryEntryId: string | undefined;
 }
 
+/** What can be done about the session's last run. */
+export function resumeActions({ run, lastRun }: SessionState, { retryEntryId }: ResumePoint): ResumeAction[] {
+  if (run || !lastRun) return [];
+  if (retryEntryId === undefined) return ['abandon'];
+  return lastRun.outcome === 'completed' ? ['retry', 'abandon'] : ['retry', 'continue', 'abandon'];
+}
+
 /** Goes on after the session's last run. */
 export function resumeRun(
   state: SessionState,
   runId: string,
-  action: 'retry' | 'continue' | 'abandon',
+  action: ResumeAction,
   { retryEntryId }: ResumePoint,
   fresh: Fresh,
 ): Decision<{ runId: string }> {
   if (state.run) return reject('run_in_progress');
   if (state.lastRun?.id !== runId) return reject('run_not_found', 'only the last run of a session can be resumed');
+  if (!resumeActions(state, { retryEntryId }).includes(action)) {
+    const why = retryEntryId === undefined ? 'there is no message to resume from' : 'the run is complete; send a message';
+    return reject('run_not_found', why);
+  }
   const draft = createDraft(state);
   if (action === 'abandon') {
     draft.say({ type: 'status', payload: { session_id: state.id, run_id: runId, message: 'abandoned' } });
     return accept(draft.facts, { runId: sayQueuedRun(draft, fresh.id('run'), fresh) });
   }
-  if (retryEntryId === undefined) return reject('run_not_found', 'there is no message to resume from');
-  if (action === 'continue' && state.lastRun.outcome === 'completed') return reject('run_not_found', 'the run is complete; send a message');
-  if (action === 'retry' && state.leafId !== retryEntryId) {
+  if (action === 'retry' && retryEntryId !== undefined && state.leafId !== retryEntryId) {
     draft.say({ type: 'session_update', payload: { session_id: state.id, leaf_id: retryEntryId } });
   }
   const newRunId = fresh.id('run');

@@ -10,6 +10,8 @@ export interface OpenCall {
   name: string;
   args: Record<string, unknown>;
   started: boolean;
+  /** What it is called on screens, once it has started. */
+  title: string | null;
   /** Why the arguments cannot be used. */
   problem: string | null;
 }
@@ -166,8 +168,10 @@ function updateRun(run: ActiveRun, fact: Fact): ActiveRun {
       return { ...run, message: { id: fact.payload.message_id, role: fact.payload.role } };
     case 'message_end':
       return endMessage(run, fact.payload);
-    case 'tool_execution_start':
-      return { ...run, calls: run.calls.map((call) => (call.id === fact.payload.tool_call_id ? { ...call, started: true } : call)) };
+    case 'tool_execution_start': {
+      const { tool_call_id, args, title } = fact.payload;
+      return { ...run, calls: run.calls.map((call) => (call.id === tool_call_id ? { ...call, args, title, started: true } : call)) };
+    }
     case 'tool_execution_end':
       return { ...run, calls: run.calls.filter((call) => call.id !== fact.payload.tool_call_id) };
     default:
@@ -185,6 +189,7 @@ function endMessage(run: ActiveRun, { role, message, reason }: EventPayload<'mes
     name,
     args,
     started: false,
+    title: null,
     problem: problem ?? null,
   }));
   return { ...closed, turn: { ...run.turn, responded: true, callsMade: calls.length }, calls };

@@ -171,6 +171,8 @@ export function createEngine(deps: EngineDeps) {
     ruleSources: deps.ruleSources,
     housekeeping,
     running: drainers.running,
+    waitsForSlot: slots.isWaiting,
+    nextCalls: toolCalls.next,
     isStopping: drainers.isStopping,
     /** Settles what the last daemon left and goes on with what only waited for a person. Call once, before anyone connects. */
     recover(notes: ReadonlyMap<string, string> = new Map()) {

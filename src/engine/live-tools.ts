@@ -10,6 +10,7 @@ export interface OpenTool {
   turnId: string;
   toolCallId: string;
   toolName: string;
+  title: string;
   args: Record<string, unknown>;
   /** The end of the output; `offset` units came before it. */
   tail: string;
@@ -44,9 +45,10 @@ export function createLiveTools({ wake, now }: { wake(sessionId: string): void; 
     openIn: (sessionId: string): readonly OpenTool[] =>
       sessionId === '*' ? [...bySession.values()].flat() : (bySession.get(sessionId) ?? none),
     view: (sessionId: string): RunningTool[] =>
-      (bySession.get(sessionId) ?? none).map(({ toolCallId, toolName, args, tail, offset }) => ({
+      (bySession.get(sessionId) ?? none).map(({ toolCallId, toolName, title, args, tail, offset }) => ({
         tool_call_id: toolCallId,
         tool_name: toolName,
+        title,
         args,
         output_tail: tail,
         offset,

@@ -45,7 +45,7 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
   }
 
   async function work(state: SessionState, signal: AbortSignal): Promise<void> {
-    const slot = await slots.hold(signal);
+    const slot = await slots.hold(signal, state.run?.id);
     if (!slot) return;
     try {
       const hands = { signal, withoutSlot: slot.without };

@@ -11,7 +11,7 @@ function nothing(): void {
 /** A bound on runs that work at the same time. First come, first served; waiting can be given up. */
 export function createSlots(max: number) {
   let taken = 0;
-  const queue: { grant(): void }[] = [];
+  const queue: { runId: string; grant(): void }[] = [];
 
   function free(): void {
     const next = queue.shift();
@@ -20,7 +20,7 @@ export function createSlots(max: number) {
   }
 
   /** Resolves to a way to give the slot back, or to undefined when the signal fired first. */
-  function take(signal: AbortSignal): Promise<(() => void) | undefined> {
+  function take(runId: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     if (taken < max) {
       taken++;
@@ -28,6 +28,7 @@ export function createSlots(max: number) {
     }
     return new Promise((resolve) => {
       const waiter = {
+        runId,
         grant() {
           signal.removeEventListener('abort', giveUp);
           resolve(once(free));
@@ -44,8 +45,8 @@ export function createSlots(max: number) {
 
   return {
     /** A slot to work in; undefined when the signal fired before one was free. */
-    async hold(signal: AbortSignal): Promise<HeldSlot | undefined> {
-      const taken = await take(signal);
+    async hold(signal: AbortSignal, runId = ''): Promise<HeldSlot | undefined> {
+      const taken = await take(runId, signal);
       if (!taken) return undefined;
       const held = { giveBack: taken };
       let waits = 0;
@@ -56,11 +57,12 @@ export function createSlots(max: number) {
           try {
             return await wait();
           } finally {
-            if (--waits === 0) held.giveBack = (await take(signal)) ?? nothing;
+            if (--waits === 0) held.giveBack = (await take(runId, signal)) ?? nothing;
           }
         },
       };
     },
+    isWaiting: (runId: string): boolean => queue.some((waiter) => waiter.runId === runId),
   };
 }
 export type Slots = ReturnType<typeof createSlots>;

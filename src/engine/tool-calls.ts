@@ -104,10 +104,10 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
     if (!group.signal.aborted) await finish(state, call.id, result, group);
   }
 
-  async function run(state: SessionState, { call, tool, args }: ReadyCall, granted: Granted, hands: RunHands): Promise<CallResult> {
+  async function run(state: SessionState, { call, tool, args, title }: ReadyCall, granted: Granted, hands: RunHands): Promise<CallResult> {
     const startedMs = clock();
     const at = addressOf(state, call);
-    const live = liveTools.begin({ ...at, toolName: call.name, args: call.args });
+    const live = liveTools.begin({ ...at, toolName: call.name, title, args: call.args });
     const ask = async (askKey: string, question: Question): Promise<unknown> => {
       const answered = await hands.withoutSlot(() => asks.ask({ ...at, askKey }, question, hands.signal, false));
       return answered?.result ?? null;
@@ -138,15 +138,18 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
     }
   }
 
+  /** The open calls that run now: the first, or the leading read-only ones. */
+  function next(calls: readonly OpenCall[]): readonly OpenCall[] {
+    const firstOther = calls.findIndex((call) => tools.get(call.name)?.readOnly !== true);
+    return calls.slice(0, firstOther === -1 ? calls.length : Math.max(1, firstOther));
+  }
+
   return {
+    next,
     /** Runs what can run now; the caller looks at the rows again afterwards. */
     async runNext(state: SessionState, hands: RunHands): Promise<void> {
-      const calls = state.run?.calls ?? [];
-      const [first] = calls;
-      if (!first) return;
-      const isReadOnly = (call: OpenCall): boolean => tools.get(call.name)?.readOnly === true;
-      const firstOther = calls.findIndex((call) => !isReadOnly(call));
-      const together = isReadOnly(first) ? calls.slice(0, firstOther === -1 ? calls.length : firstOther) : [first];
+      const together = next(state.run?.calls ?? []);
+      if (together.length === 0) return;
       const group = { ...hands, ids: together.map(({ id }) => id), mayGiveWay: together.every(({ place }) => place > 0) };
       await Promise.all(together.map((call) => execute(state, call, group)));
     },

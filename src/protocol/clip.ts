@@ -32,6 +32,12 @@ export function clipContent(content: readonly ContentBlock[]): ContentBlock[] {
   });
 }
 
+/** Calls of which all arguments together fit a line, as those of a message do. Where there is no room they are shown empty. */
+export function clipArgs<T extends { args: Record<string, unknown> }>(calls: readonly T[]): T[] {
+  let left = limits.messageInlineBytesMax;
+  return calls.map((call) => ((left -= utf8Bytes(JSON.stringify(call.args))) >= 0 ? call : { ...call, args: {} }));
+}
+
 /** The artifact that holds the whole text of a message that was too long for a line. */
 export function artifactIdOf(messageId: string): string {
   return messageId.replace(/^msg_/, 'art_');

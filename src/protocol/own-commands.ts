@@ -15,7 +15,7 @@ import {
 } from './command-shapes.js';
 import { approvalMode, inputKind, recoveryMode, thinkingLevel, uiMethod, uiRequest, whenDetached } from './events.js';
 import { limits } from './limits.js';
-import { clientView, listedModel, listedProvider, queueView, runRow, searchHit, sessionRow, stateView } from './views.js';
+import { clientView, listedModel, listedProvider, queueView, resumeAction, runRow, searchHit, sessionRow, stateView } from './views.js';
 
 /** Commands beyond the frozen contract. */
 export const ownCommands = {
@@ -172,7 +172,7 @@ export const ownCommands = {
   resume_run: command({
     summary:
       'After a run that failed, was aborted or interrupted: retry from the last user message, continue from what there is, or abandon.',
-    payload: () => z.looseObject({ run_id: id, action: z.enum(['retry', 'continue', 'abandon']), ...inSession }),
+    payload: () => z.looseObject({ run_id: id, action: resumeAction, ...inSession }),
     reply: accepted('resume_run', () => ({ ...forSession, run_id: z.string() })),
     role: 'controller',
   }),

@@ -11,7 +11,7 @@ import {
   uiRequest,
   whenDetached,
 } from './events.js';
-import { compactionTrigger, contentBlock, role, usage } from './messages.js';
+import { compactionTrigger, contentBlock, role, turnKind, usage } from './messages.js';
 
 /** What replies show: the shapes that several commands share. */
 export const runState = z.enum(['idle', 'running', 'aborting']);
@@ -43,16 +43,69 @@ export type PartialMessage = z.infer<typeof partialMessage>;
 export const runningTool = z.object({
   tool_call_id: z.string(),
   tool_name: z.string(),
+  title: z.string(),
   args: z.record(z.string(), z.unknown()),
   output_tail: z.string(),
   offset: z.number(),
 });
 export type RunningTool = z.infer<typeof runningTool>;
 
+/** What keeps a call that is next from going on. */
+export const callWait = z.object({
+  /** A person who approves it or answers its question, a free slot among the runs at once, or the calls before it. */
+  kind: z.enum(['approval', 'question', 'slot', 'calls']),
+  request_id: z.string().optional(),
+});
+export type CallWait = z.infer<typeof callWait>;
+
+export const openCall = z.object({
+  tool_call_id: z.string(),
+  /** Which of the response's calls it is, from 0. */
+  place: z.number(),
+  tool_name: z.string(),
+  args: z.record(z.string(), z.unknown()),
+  started: z.boolean(),
+  /** What it is called on screens, once it has started. */
+  title: z.string().nullable(),
+  /** Why the arguments cannot be used. */
+  problem: z.string().nullable(),
+  /** Null while it runs or is about to. */
+  waits_for: callWait.nullable(),
+});
+
+export const activeRun = z.object({
+  run_id: z.string(),
+  aborting: z.boolean(),
+  turns: z.number(),
+  turn: z
+    .object({
+      turn_id: z.string(),
+      kind: turnKind,
+      input_ids: z.array(z.string()),
+      /** The model's response has ended, and made so many tool calls. */
+      responded: z.boolean(),
+      calls_made: z.number(),
+    })
+    .nullable(),
+  /** The message that is being said. */
+  message: z.object({ message_id: z.string(), role }).nullable(),
+  /** Calls of the turn that have no result yet. */
+  calls: z.array(openCall),
+  /** As many runs work as may at once: this one waits for another to pause or end. */
+  waits_for_slot: z.boolean(),
+  /** What the session had used when the run began. */
+  usage_before: usage.nullable(),
+});
+
+export const resumeAction = z.enum(['retry', 'continue', 'abandon']);
+export type ResumeAction = z.infer<typeof resumeAction>;
+
 export const stateView = z.object({
   run_state: runState,
   run_id: z.string(),
   session_id: z.string(),
+  /** The session that this one was branched from. */
+  parent_id: z.string().nullable(),
   steering_mode: queueMode,
   follow_up_mode: queueMode,
   pending_counts: z.object({ steer: z.number(), follow_up: z.number() }),
@@ -70,6 +123,8 @@ export const stateView = z.object({
   turn_id: z.string(),
   /** Turns of the run in progress so far. */
   turns: z.number(),
+  /** All of the run in progress; null when there is none. */
+  run: activeRun.nullable(),
   queue: queueView,
   requests: z.array(uiRequest),
   partial: z.array(partialMessage),
@@ -83,9 +138,18 @@ export const stateView = z.object({
   usage: usage.nullable(),
   context_left_percent: z.number().nullable(),
   /** Set while history is being summarised, or about to be. */
-  compaction: z.object({ trigger: compactionTrigger, tokens_before: z.number() }).nullable(),
+  compaction: z.object({ trigger: compactionTrigger, tokens_before: z.number(), instruction: z.string().nullable() }).nullable(),
   clients: z.array(clientView),
-  last_run: z.object({ run_id: z.string(), outcome, error: runError.nullable() }).nullable(),
+  last_run: z
+    .object({
+      run_id: z.string(),
+      outcome,
+      /** Why it failed. Null when the outcome says it all: `interrupted` means that the daemon stopped. */
+      error: runError.nullable(),
+      /** What `resume_run` would accept now. */
+      resume_actions: z.array(resumeAction),
+    })
+    .nullable(),
 });
 export type StateView = z.infer<typeof stateView>;
 

@@ -1,10 +1,11 @@
 import { emptySession, type SessionState } from '../core/session.js';
 import type { Engine } from '../engine/engine.js';
-import { clipContent } from '../protocol/clip.js';
+import { resumeActions } from '../core/recovery.js';
+import { clipArgs, clipContent } from '../protocol/clip.js';
 import { clipInputs } from '../protocol/encode.js';
 import type { QueuedInput } from '../protocol/events.js';
 import { todoLines } from '../protocol/todos.js';
-import type { StateView } from '../protocol/views.js';
+import type { CallWait, StateView } from '../protocol/views.js';
 import { readFirstSettings } from './first-settings.js';
 import type { Clients } from './clients.js';
 
@@ -32,14 +33,63 @@ export function createStateView(engine: Engine, clients: Clients) {
     return todos.length > 0 ? { todo: todoLines(todos) } : {};
   }
 
+  /** Only a run at its calls has any, and only the calls that are next wait for something of their own. */
+  function waitOf({ run, requests }: SessionState, callId: string): CallWait | null {
+    const call = run?.calls.find(({ id }) => id === callId);
+    if (!run || !call) return null;
+    const request = requests.find(({ tool_call_id }) => tool_call_id === callId);
+    if (request) return { kind: request.params.kind === 'approval' ? 'approval' : 'question', request_id: request.request_id };
+    if (!engine.nextCalls(run.calls).includes(call)) return { kind: 'calls' };
+    return engine.waitsForSlot(run.id) ? { kind: 'slot' } : null;
+  }
+
+  function toRun(state: SessionState): StateView['run'] {
+    const { run } = state;
+    if (!run) return null;
+    const { turn, message } = run;
+    return {
+      run_id: run.id,
+      aborting: run.aborting,
+      turns: run.turns,
+      turn: turn && {
+        turn_id: turn.id,
+        kind: turn.kind,
+        input_ids: turn.inputIds,
+        responded: turn.responded,
+        calls_made: turn.callsMade,
+      },
+      message: message && { message_id: message.id, role: message.role },
+      calls: clipArgs(run.calls).map(({ id, place, name, args, started, title, problem }) => ({
+        tool_call_id: id,
+        place,
+        tool_name: name,
+        args,
+        started,
+        title,
+        problem,
+        waits_for: waitOf(state, id),
+      })),
+      waits_for_slot: engine.waitsForSlot(run.id),
+      usage_before: run.usageBefore,
+    };
+  }
+
+  function toLastRun(state: SessionState): StateView['last_run'] {
+    const { lastRun } = state;
+    if (!lastRun) return null;
+    const point = { retryEntryId: state.run ? undefined : engine.store.entries.retryPoint(state.leafId) };
+    return { run_id: lastRun.id, outcome: lastRun.outcome, error: lastRun.error, resume_actions: resumeActions(state, point) };
+  }
+
   return function view(known: SessionState | undefined): StateView {
     const state = known ?? stateWithoutSession(engine);
-    const { run, lastRun } = state;
+    const { run } = state;
     const waiting = (kind: string): number => state.inputs.filter((input) => input.kind === kind).length;
     return {
       run_state: run ? (run.aborting ? 'aborting' : 'running') : 'idle',
       run_id: run?.id ?? '',
       session_id: state.id,
+      parent_id: state.parentId,
       steering_mode: state.steeringMode,
       follow_up_mode: state.followUpMode,
       pending_counts: { steer: waiting('steer'), follow_up: waiting('follow_up') },
@@ -56,6 +106,7 @@ export function createStateView(engine: Engine, clients: Clients) {
       leaf_id: state.leafId,
       turn_id: run?.turn?.id ?? '',
       turns: run?.turns ?? 0,
+      run: toRun(state),
       queue: toQueue(state),
       requests: state.requests,
       partial:
@@ -68,13 +119,17 @@ export function createStateView(engine: Engine, clients: Clients) {
               turn_id: message.turnId,
               content: clipContent(engine.live.content(message)),
             })),
-      tools: engine.liveTools.view(state.id),
+      tools: clipArgs(engine.liveTools.view(state.id)),
       ui: { status: engine.signals.status(state.id), widgets: widgetsOf(state.id), working: '', title: '' },
       usage: state.usage,
       context_left_percent: state.contextLeftPercent,
-      compaction: state.compaction ? { trigger: state.compaction.trigger, tokens_before: state.compaction.tokensBefore } : null,
+      compaction: state.compaction && {
+        trigger: state.compaction.trigger,
+        tokens_before: state.compaction.tokensBefore,
+        instruction: state.compaction.instruction,
+      },
       clients: state.id === '' ? [] : clients.of(state.id),
-      last_run: lastRun ? { run_id: lastRun.id, outcome: lastRun.outcome, error: lastRun.error } : null,
+      last_run: toLastRun(state),
     };
   };
 }

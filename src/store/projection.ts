@@ -76,7 +76,7 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
         endMessage(event, atMs);
         break;
       case 'tool_execution_start':
-        runs.startCall(event.payload.run_id, event.payload.tool_call_id);
+        runs.startCall(event.payload);
         break;
       case 'tool_execution_end':
         runs.endCall(event.payload.run_id, event.payload.tool_call_id);

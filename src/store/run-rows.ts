@@ -27,6 +27,16 @@ interface RunRecord {
   ended_ms: number | null;
 }
 
+interface CallRecord {
+  id: string;
+  place: number;
+  name: string;
+  args: string;
+  started: number;
+  title: string | null;
+  problem: string | null;
+}
+
 /** Runs and the open calls of their turns. Callers own the transaction. */
 export function createRunRows(db: Database) {
   const byId = db.prepare<[string], RunRecord>('SELECT * FROM run WHERE id = ?');
@@ -50,22 +60,23 @@ export function createRunRows(db: Database) {
   const abort = db.prepare('UPDATE run SET aborting = 1 WHERE id = ?');
   const setTurn = db.prepare('UPDATE run SET turn = ?, turns = turns + ? WHERE id = ?');
   const setMessage = db.prepare('UPDATE run SET message_id = ?, message_role = ? WHERE id = ?');
-  const calls = db.prepare<[string], { id: string; place: number; name: string; args: string; started: number; problem: string | null }>(
-    'SELECT id, place, name, args, started, problem FROM tool_call WHERE run_id = ? ORDER BY place',
+  const calls = db.prepare<[string], CallRecord>(
+    'SELECT id, place, name, args, started, title, problem FROM tool_call WHERE run_id = ? ORDER BY place',
   );
   const addCall = db.prepare('INSERT INTO tool_call (run_id, id, place, name, args, problem) VALUES (?, ?, ?, ?, ?, ?)');
-  const startCall = db.prepare('UPDATE tool_call SET started = 1 WHERE run_id = ? AND id = ?');
+  const startCall = db.prepare('UPDATE tool_call SET started = 1, title = ? WHERE run_id = ? AND id = ?');
   const dropCall = db.prepare('DELETE FROM tool_call WHERE run_id = ? AND id = ?');
   const dropCalls = db.prepare('DELETE FROM tool_call WHERE run_id = ?');
   const adopt = db.prepare('UPDATE run SET boot_id = ? WHERE id = ?');
 
   function openCalls(runId: string): OpenCall[] {
-    return calls.all(runId).map(({ id, place, name, args, started, problem }) => ({
+    return calls.all(runId).map(({ id, place, name, args, started, title, problem }) => ({
       id,
       place,
       name,
       args: JSON.parse(args) as Record<string, unknown>,
       started: started === 1,
+      title,
       problem,
     }));
   }
@@ -146,8 +157,8 @@ export function createRunRows(db: Database) {
       }
       changeTurn(run_id, { responded: true, callsMade: made.length });
     },
-    startCall(runId: string, callId: string): void {
-      startCall.run(runId, callId);
+    startCall({ run_id, tool_call_id, title }: EventPayload<'tool_execution_start'>): void {
+      startCall.run(title, run_id, tool_call_id);
     },
     endCall(runId: string, callId: string): void {
       dropCall.run(runId, callId);

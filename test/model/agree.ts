@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { SessionState } from '../../src/core/session.js';
+import type { SessionView } from '../../src/client/session-view.js';
 
-/** What a client that came in the middle of a run knows of it. */
-export function toKnown(state: SessionState): unknown {
-  const { parentId: _parentId, run, ...rest } = state;
-  return { ...rest, run: run && { id: run.id, aborting: run.aborting, turns: run.turns, turn: run.turn?.id, message: run.message } };
+/** All that the log tells of a view: its state, the messages that are open and the calls that run. What they say is told live. */
+export function toldBy({ state, open, tools }: SessionView): unknown {
+  return { state, open: open.map(({ id, role }) => ({ id, role })), tools: tools.map(({ id, name, title }) => ({ id, name, title })) };
 }
 
 /** Throws with what is different, and with nothing else. */

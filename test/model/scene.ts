@@ -6,12 +6,13 @@ import { emptySession, evolve, type SessionState } from '../../src/core/session.
 import type { DurableEvent } from '../../src/protocol/events.js';
 import type { TestDaemon } from '../support/daemon.js';
 import { createLogMonitor, type WatchedSession } from '../support/log-monitor.js';
-import { same, toKnown } from './agree.js';
+import { same } from './agree.js';
 import { createOnlooker, type Onlooker } from './onlooker.js';
+import { checkPictures, type InputContent } from './pictures.js';
 
 interface SentInput {
   command: 'prompt' | 'steer' | 'follow_up';
-  payload: { session_id: string; input_id: string; text: string };
+  payload: { session_id: string; input_id: string; text: string; content?: InputContent };
   /** What it was acknowledged with. */
   ack: { runId: string; seq: number } | undefined;
 }
@@ -124,8 +125,8 @@ export async function createScene(daemon: TestDaemon, controllers: number) {
     const read = await berth.call('get_messages', { session_id: session.id });
     assert(attached.ok && read.ok, `${session.id} cannot be read`);
     const path = read.payload.messages;
-    const fold = toKnown(folded.get(session.id)!);
-    same(toKnown(viewOf(attached.payload).state), fold, `the rows of ${session.id} are what its log folds to`);
+    const fold = folded.get(session.id);
+    same(viewOf(attached.payload).state, fold, `the rows of ${session.id} are what its log folds to`);
     const pathIds = monitor.pathOf(session.leafId).slice(-path.length || undefined);
     same(
       path.map(({ id }) => id),
@@ -135,7 +136,7 @@ export async function createScene(daemon: TestDaemon, controllers: number) {
     for (const onlooker of onlookers.filter(({ sessionId }) => sessionId === session.id)) {
       await onlooker.heard(lastSeqs.get(session.id) ?? 0);
       const { state, messages, hasMore } = onlooker.view();
-      same(toKnown(state), fold, `what a client sees of ${session.id} is what its log folds to`);
+      same(state, fold, `what a client sees of ${session.id} is what its log folds to`);
       same(messages, hasMore ? path.slice(-messages.length) : path, `the messages that a client sees of ${session.id} are its path`);
     }
   }
@@ -147,6 +148,7 @@ export async function createScene(daemon: TestDaemon, controllers: number) {
       assert(input, `${payload.input_id} was acknowledged and is lost`);
       const runs = input.state === 'taken' ? 1 : 0;
       assert.equal(input.messages, runs, `${payload.input_id} is ${input.state} and was run ${input.messages} times`);
+      checkPictures(input, payload);
     }
   }
 
@@ -160,7 +162,11 @@ export async function createScene(daemon: TestDaemon, controllers: number) {
       await berth.call(type, payload);
     },
     /** Sends a new input under an id of its own. */
-    async send(berth: Berth, command: SentInput['command'], payload: { session_id: string; text: string }): Promise<void> {
+    async send(
+      berth: Berth,
+      command: SentInput['command'],
+      payload: { session_id: string; text: string; content?: InputContent },
+    ): Promise<void> {
       const input: SentInput = { command, payload: { ...payload, input_id: `in-${++count}` }, ack: undefined };
       sent.push(input);
       await submit(berth, input);

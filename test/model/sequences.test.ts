@@ -44,5 +44,5 @@ test(
     const why = error instanceof Error ? (error.stack ?? error.message) : String(error);
     expect.fail(`replay with BERTH_SEED=${result.seed} BERTH_PATH=${result.counterexamplePath}\n${story}\n${why}`);
   },
-  Math.max(120_000, sequences * 500),
+  Math.max(300_000, sequences * 1_000),
 );

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Berth } from '../../src/client/index.js';
 import { startDaemon } from '../support/daemon.js';
+import { anyPictures, withPictures } from './pictures.js';
 import { createScene, type Scene } from './scene.js';
 
 const full = process.env.BERTH_FAULTS === 'full';
@@ -26,11 +27,13 @@ const does = {
   prompt: fc.record({
     do: fc.constant('prompt' as const),
     text: anyText,
+    pictures: anyPictures,
     ifBusy: fc.constantFrom('reject' as const, 'steer' as const, 'follow_up' as const),
   }),
   queue: fc.record({
     do: fc.constantFrom('steer' as const, 'follow_up' as const),
     text: anyText,
+    pictures: anyPictures,
     ifIdle: fc.constantFrom('reject' as const, 'prompt' as const),
   }),
   abort: fc.record({ do: fc.constant('abort' as const), keep: fc.boolean() }),
@@ -71,10 +74,14 @@ async function doStep(scene: Scene, berth: Berth, { pick, deed }: Step): Promise
   const input = waiting[pick % Math.max(1, waiting.length)];
   switch (deed.do) {
     case 'prompt':
-      return scene.send(berth, 'prompt', { session_id, text: deed.text, ...{ wait: false, if_busy: deed.ifBusy } });
+      return scene.send(berth, 'prompt', {
+        session_id,
+        ...withPictures(deed.text, deed.pictures),
+        ...{ wait: false, if_busy: deed.ifBusy },
+      });
     case 'steer':
     case 'follow_up':
-      return scene.send(berth, deed.do, { session_id, text: deed.text, ...{ if_idle: deed.ifIdle } });
+      return scene.send(berth, deed.do, { session_id, ...withPictures(deed.text, deed.pictures), ...{ if_idle: deed.ifIdle } });
     case 'retry':
       return scene.sendAgain(berth, pick);
     case 'abort':

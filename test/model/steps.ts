@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { CommandInput, CommandType } from '../../src/protocol/commands.js';
 import type { WatchedSession } from '../support/log-monitor.js';
 import { ownPhrases } from './own-script.js';
+import { anyPictures, checkPictures, hasImages, withPictures } from './pictures.js';
 import { Died, type World, type WorldReply } from './world.js';
 
 /** What is said to the model: between them these make it stream, think, call, ask and fail. */
@@ -27,6 +28,7 @@ const does = {
   prompt: fc.record({
     do: fc.constant('prompt' as const),
     text: anyText,
+    pictures: anyPictures,
     identity,
     pick,
     ifBusy: fc.constantFrom('reject' as const, 'steer' as const, 'follow_up' as const),
@@ -35,6 +37,7 @@ const does = {
   queue: fc.record({
     do: fc.constantFrom('steer' as const, 'follow_up' as const),
     text: anyText,
+    pictures: anyPictures,
     identity,
     pick,
     ifIdle: fc.constantFrom('reject' as const, 'prompt' as const),
@@ -331,7 +334,7 @@ function sendInput(world: World, memory: Memory, session: WatchedSession, deed: 
   if ((deed.identity === 'retry' || deed.identity === 'conflict') && again) {
     return sendAgain(world, again, deed.identity === 'conflict');
   }
-  const payload: InputPayload = { session_id: session.id, text: deed.text };
+  const payload: InputPayload = { session_id: session.id, ...withPictures(deed.text, deed.pictures) };
   if (deed.identity !== 'anonymous') payload.input_id = `i${++memory.count}`;
   if (deed.do === 'prompt') {
     payload.wait = false;
@@ -346,7 +349,10 @@ function sendInput(world: World, memory: Memory, session: WatchedSession, deed: 
 
 function sendAgain(world: World, sent: SentInput, changed: boolean): void {
   if (!changed) return submit(world, sent);
-  const other = { ...sent, payload: { ...sent.payload, text: `${sent.payload.text}!` } };
+  const { text, content } = sent.payload;
+  // The text beside content that has words is not sent: another one is no other input.
+  const change = content ? { content: [...content, { type: 'text' as const, text: '!' }] } : { text: `${text}!` };
+  const other = { ...sent, payload: { ...sent.payload, ...change } };
   const known = world.monitor.inputs.has(sent.payload.input_id ?? '');
   if (!known || gone(world, sent.payload.session_id)) return;
   expectReply(world.send(sent.command, other.payload), 'input_conflict', other.payload);
@@ -392,7 +398,7 @@ function judgeInput(world: World, { command, payload }: SentInput, session: Watc
   const { run } = session;
   const aborting = run?.aborting === true;
   const reasons: Verdict[] = [];
-  if (payload.text.trim() === '') reasons.push('empty_prompt');
+  if (payload.text.trim() === '' && !hasImages(payload)) reasons.push('empty_prompt');
   if (payload.leaf_id !== undefined && !session.tree.has(payload.leaf_id)) reasons.push('leaf_not_found');
   if (command === 'prompt') {
     if (run && (aborting || payload.if_busy === 'reject' || payload.leaf_id !== undefined)) reasons.push('run_in_progress');
@@ -407,7 +413,13 @@ function updateQueued(world: World, session: WatchedSession, deed: DeedOf<'updat
   const revision = (input?.revision ?? 1) + (deed.stale ? 1 : 0);
   const { text, kind, position, hold } = deed;
   const payload = { session_id: session.id, input_id: inputId, revision, text, kind, position, hold };
-  const verdict = !input ? 'not_waiting' : deed.stale ? 'revision_conflict' : (text ?? input.text).trim() === '' ? 'empty_prompt' : 'ok';
+  const verdict = !input
+    ? 'not_waiting'
+    : deed.stale
+      ? 'revision_conflict'
+      : (text ?? input.text).trim() === '' && !input.images
+        ? 'empty_prompt'
+        : 'ok';
   const others = session.waiting.filter(({ input_id }) => input_id !== inputId).map(({ input_id }) => input_id);
   const wasIdle = session.run === undefined && !session.paused;
   const reply = world.send('update_queued', payload);
@@ -514,6 +526,7 @@ export function checkInputs(world: World, memory: Memory): void {
     const input = world.monitor.inputs.get(ack.inputId);
     assert(input, `${ack.inputId} was acknowledged and is gone`);
     assert.equal(input.messages, input.state === 'taken' ? 1 : 0, `${ack.inputId} is ${input.state} and was run ${input.messages} times`);
+    checkPictures(input, payload);
     const waits = world
       .store()
       .inputs.waiting(input.sessionId)

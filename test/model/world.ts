@@ -32,7 +32,7 @@ import { createClockTool } from '../../src/tools/clock.js';
 import { createEchoTool } from '../../src/tools/echo.js';
 import type { Tool } from '../../src/tools/port.js';
 import { createLogMonitor } from '../support/log-monitor.js';
-import { same, toKnown } from './agree.js';
+import { same, toldBy } from './agree.js';
 import { ownReply, peekTool } from './own-script.js';
 import { checkRequest } from './strict-provider.js';
 import { toEntry, withoutHands, withoutModels } from '../support/engine.js';
@@ -76,8 +76,6 @@ interface Boot {
 interface Onlooker {
   sessionId: string;
   view: SessionView;
-  /** It came in the middle: of the run that was in progress then it knows less than the log. */
-  came: 'first' | 'later';
 }
 
 /** A client that reads when it likes, with the deltas. */
@@ -287,7 +285,7 @@ export function createWorld(seed: number) {
         if (commitEnds.delete(event.seq)) monitor.checkWhole(session_id);
         if (!folded.has(session_id)) {
           folded.set(session_id, emptySession(session_id));
-          onlookers.push({ sessionId: session_id, view: emptyView(session_id), came: 'first' });
+          onlookers.push({ sessionId: session_id, view: emptyView(session_id) });
         }
         folded.set(session_id, evolve(folded.get(session_id)!, event));
         touched.add(session_id);
@@ -317,16 +315,17 @@ export function createWorld(seed: number) {
     }
     if (onlooker.view.stale && !onlooker.view.state.deleted && !onlooker.view.state.deleting) {
       onlooker.view = attach(onlooker.sessionId);
-      onlooker.came = 'later';
     }
-    compareView(onlooker.view, onlooker.came);
+    compareView(onlooker.view);
   }
 
-  function compareView(view: SessionView, came: Onlooker['came']): void {
+  /** Whoever came in the middle sees what is seen by the one who has heard everything since the session was made. */
+  function compareView(view: SessionView): void {
     const fold = folded.get(view.state.id)!;
     if (fold.deleted) return assert(view.state.deleted, 'a client has heard that the session is gone');
-    const pick = came === 'first' ? (state: SessionState) => state : toKnown;
-    same(pick(view.state), pick(fold), `what a client that came ${came} sees of ${view.state.id} is what the log folds to`);
+    same(view.state, fold, `what a client sees of ${view.state.id} is what the log folds to`);
+    const first = onlookers.find(({ sessionId }) => sessionId === view.state.id);
+    if (first?.view.seq === view.seq) same(toldBy(view), toldBy(first.view), `two clients see the same of ${view.state.id}`);
   }
 
   function attach(sessionId: string): SessionView {
@@ -425,11 +424,7 @@ export function createWorld(seed: number) {
         `get_messages of ${session.id} is the path to its leaf`,
       );
       for (const { view, sessionId } of onlookers) if (sessionId === session.id) checkMessages(view, path);
-      same(
-        session.waiting.map(({ input_id, text, kind, hold, revision }) => ({ input_id, text, kind, hold, revision })),
-        store.inputs.waiting(session.id).map(({ input_id, text, kind, hold, revision }) => ({ input_id, text, kind, hold, revision })),
-        `what waits in ${session.id} is what the rules say`,
-      );
+      same(session.waiting, store.inputs.waiting(session.id), `what waits in ${session.id} is what the rules say`);
     }
     const open = [...monitor.sessions.values()].flatMap(({ run }) => (run?.message ? [run.message.id] : []));
     const partial = db.prepare<[], string>('SELECT DISTINCT message_id FROM partial').pluck().all();
@@ -527,7 +522,7 @@ export function createWorld(seed: number) {
       }
       if (bug !== undefined) throw bug as Error;
       assert(reader.view.seq >= lastSeqOf(reader.view.state.id), 'a slow reader comes to the end of the log');
-      compareView(reader.view, 'later');
+      compareView(reader.view);
     }
   }
 
@@ -571,7 +566,9 @@ export function createWorld(seed: number) {
       fuse = { point, left: n };
     },
     addOnlooker(sessionId: string): void {
-      onlookers.push({ sessionId, view: attach(sessionId), came: 'later' });
+      const view = attach(sessionId);
+      compareView(view);
+      onlookers.push({ sessionId, view });
     },
     /** Kills the engine between two of its commits and boots another on what it left. */
     async crash(): Promise<void> {

@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DurableEvent, EventPayload, QueuedInput, RunOutcome } from '../../src/protocol/events.js';
+import type { ContentBlock } from '../../src/protocol/messages.js';
 
 /** An event as a client reads it: a durable one has its place in the log. */
 export type LoggedEvent = DurableEvent;
@@ -45,6 +47,8 @@ export interface WatchedInput {
   text: string | undefined;
   /** The user messages that it became: one at most. */
   messages: number;
+  /** What that message has. */
+  content: ContentBlock[] | undefined;
 }
 
 export interface WatchedSession {
@@ -163,7 +167,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
       );
       need(!session.run!.aborting, 'an input is taken by a run that is being aborted');
       const found = session.waiting.find(({ input_id }) => input_id === input.input_id);
-      need(found?.text === input.text && found.revision === input.revision, `${input.input_id} is taken as it was queued last`);
+      need(isDeepStrictEqual(input, found), `${input.input_id} is taken as it was queued last`);
       session.boundary.taken.push(leave(session, input.input_id, 'taken'));
       return;
     }
@@ -176,7 +180,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
         need(session.run.aborting === (input.for_run !== undefined), 'an input is for the run to come exactly if the run is being aborted');
         if (input.for_run !== undefined || session.run.turns === 0) need(!paused, 'an input that leads to a turn clears the pause');
         else need(paused === was, 'an input for the run in progress leaves the pause as it is');
-        inputs.set(input.input_id, { sessionId: session.id, state: 'waiting', text: input.text, messages: 0 });
+        inputs.set(input.input_id, { sessionId: session.id, state: 'waiting', text: input.text, messages: 0, content: undefined });
         session.waiting = [...session.waiting, input];
         return;
       case 'edited':
@@ -184,6 +188,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
       case 'released': {
         const found = session.waiting.find(({ input_id }) => input_id === input?.input_id);
         need(input !== undefined && found !== undefined, 'only a waiting input changes');
+        need(isDeepStrictEqual(input.images, found.images), 'images stay with their message');
         need(input.revision === found.revision || input.revision === found.revision + 1, 'a change makes one new revision');
         need(
           (op === 'held') === (input.hold && !found.hold) && (op === 'released') === (!input.hold && found.hold),
@@ -208,7 +213,8 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
       case 'dropped':
         for (const gone of dropped ?? []) {
           const found = leave(session, gone.input_id, 'dropped');
-          need(found.text === gone.text && found.kind === gone.kind, 'what is dropped is told as it was');
+          const { input_id, kind, text, images } = found;
+          need(isDeepStrictEqual(gone, { input_id, kind, text, ...(images ? { images } : {}) }), 'what is dropped is told as it was');
         }
         break;
       case 'paused':
@@ -288,7 +294,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
     run.turns++;
     for (const id of input_ids) {
       if (inputs.has(id)) continue;
-      inputs.set(id, { sessionId: session.id, state: 'taken', text: undefined, messages: 0 });
+      inputs.set(id, { sessionId: session.id, state: 'taken', text: undefined, messages: 0, content: undefined });
     }
     const users = input_ids.map((inputId) => ({ inputId, text: inputs.get(inputId)?.text }));
     run.turn = { id: turn_id, kind, users, responded: false, calls: new Map(), mustSkip: false, oddSkips: [] };
@@ -328,6 +334,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
       const input = inputs.get(user.inputId)!;
       input.text ??= message.text;
       input.messages++;
+      input.content = message.content;
       need(input.messages === 1, `${user.inputId} became a message twice`);
     }
     if (role === 'tool_result') {
