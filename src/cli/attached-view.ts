@@ -111,7 +111,8 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     for await (const heard of attached) {
       if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind, ...(heard.kind === 'reset' && standing()) });
       else view.hear(heard, attached.view());
-      if (heard.kind === 'gone' && !json) note(`[daemon] ${describeGone(berth.paths)}`);
+      if (heard.kind === 'gone' && !json)
+        note(`[daemon] ${heard.why === undefined ? describeGone(berth.paths) : `could not be started again: ${heard.why}`}`);
       if (heard.kind === 'lost' || heard.kind === 'back') away = heard.kind === 'lost';
       terminal?.expectText(isBusy() && !away);
       if (heard.kind === 'event' && heard.event.type === 'agent_end') ended.add(heard.event.payload.run_id);

@@ -119,7 +119,19 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
 
   async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {
     if (text.trim() === '') throw new Refused('there is no text to send');
-    onRun(orRefused(await berth.call(kind, { session_id, text, if_idle: 'prompt' })).run_id);
+    const reply = await berth.call(kind, { session_id, text, if_idle: 'reject' });
+    if (reply.ok || reply.error.message !== 'no_active_run') return onRun(orRefused(reply).run_id);
+    // A prompt would leave an interrupted run behind for good, and whoever typed this may not know yet that it was interrupted.
+    const { last_run } = orRefused(await berth.call('get_state', { session_id }));
+    if (last_run?.outcome === 'interrupted') {
+      return note(`[not sent] the run was interrupted; /resume continues it, a new message leaves it behind; ${again}: ${text}`);
+    }
+    await prompt(text, kind);
+  }
+
+  /** Sent once, even if a run begins just now. */
+  async function prompt(text: string, if_busy: 'steer' | 'follow_up'): Promise<void> {
+    onRun(orRefused(await berth.call('prompt', { session_id, text, wait: false, if_busy })).run_id);
   }
 
   /** Is a line for something else than what is asked now? Then it says so. */
@@ -139,9 +151,8 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
       if (!read.ok) throw new Refused(`type ${read.hint}; /skip gives no answer, /steer TEXT goes on without`);
       await respond({ request_id: request.request_id, result: read.result });
     } else if (text.trim() !== '') {
-      // Either way it is sent once, even if a run begins or ends just now.
       if (run) await submit('steer', text);
-      else onRun(orRefused(await berth.call('prompt', { session_id, text, wait: false, if_busy: 'steer' })).run_id);
+      else await prompt(text, 'steer');
     }
   }
 

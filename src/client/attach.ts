@@ -1,14 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { WireEvent } from '../protocol/events.js';
-import { ConnectionLost, NoDaemon } from './errors.js';
+import { limits } from '../protocol/limits.js';
+import { ConnectionLost, DaemonUnresponsive, NoDaemon, StartFailed } from './errors.js';
 import { openEventStream, SubscribeRefused, type EventStream } from './event-client.js';
 import { applyEvent, viewOf, type SessionView, type Snapshot } from './session-view.js';
 
 /**
  * What an attached client hears: an event that is already in the view, a view that was read anew, or the state of the connection.
- * `gone` follows `lost` when no daemon listens any more.
+ * `gone` follows `lost` when no daemon listens any more and none is started: `why` says what kept it from being started.
  */
-export type Heard = { kind: 'event'; event: WireEvent } | { kind: 'reset' } | { kind: 'lost' } | { kind: 'gone' } | { kind: 'back' };
+export type Heard =
+  { kind: 'event'; event: WireEvent } | { kind: 'reset' } | { kind: 'lost' } | { kind: 'gone'; why?: string } | { kind: 'back' };
 
 export interface AttachedSession extends AsyncIterable<Heard> {
   readonly sessionId: string;
@@ -24,6 +26,8 @@ interface Deps {
   /** Reads a consistent snapshot. */
   snapshot(): Promise<Snapshot & { log_id: string }>;
   clientId(): string | undefined;
+  /** Starts the daemon again; absent for clients that start none. */
+  revive?: (() => Promise<void>) | undefined;
 }
 
 const retryMsMin = 25;
@@ -31,14 +35,17 @@ const retryMsMax = 1_000;
 
 /**
  * A session kept in view: a snapshot, then every event after it, with no gap and no duplicate. When the daemon goes away it
- * waits for it to come back and goes on at its cursor; when the cursor is too old it reads a new snapshot.
+ * waits for it to come back and goes on at its cursor; when the cursor is too old it reads a new snapshot. A daemon that died is
+ * started again, a few times at most; one that said goodbye was stopped by somebody, and is not.
  */
-export async function attachSession({ socketPath, connected, snapshot, clientId }: Deps): Promise<AttachedSession> {
+export async function attachSession({ socketPath, connected, snapshot, clientId, revive }: Deps): Promise<AttachedSession> {
   const first = await snapshot();
   const closing = new AbortController();
   let { log_id: logId } = first;
   let view = viewOf(first);
   let stream: EventStream | undefined;
+  let wasStopped = false;
+  let revivesLeft: number = limits.reviveAttemptsMax;
 
   async function reset(): Promise<void> {
     const fresh = await snapshot();
@@ -51,6 +58,7 @@ export async function attachSession({ socketPath, connected, snapshot, clientId 
     stream = await openEventStream(socketPath, { sessionId: view.state.id, after: view.seq, logId, clientId: clientId() });
     for await (const event of stream) {
       if (event.type === 'goodbye') {
+        wasStopped = true;
         yield { kind: 'event', event };
         return false;
       }
@@ -73,6 +81,19 @@ export async function attachSession({ socketPath, connected, snapshot, clientId 
     }
   }
 
+  /** True when the daemon was started again; otherwise why it was not, if it was tried. */
+  async function tryRevive(): Promise<true | { why?: string }> {
+    if (!revive || wasStopped || revivesLeft === 0) return {};
+    revivesLeft--;
+    try {
+      await revive();
+      return true;
+    } catch (error) {
+      if (!(error instanceof StartFailed || error instanceof DaemonUnresponsive)) throw error;
+      return { why: error.message };
+    }
+  }
+
   function isOver(): boolean {
     return closing.signal.aborted || view.state.deleted;
   }
@@ -81,10 +102,13 @@ export async function attachSession({ socketPath, connected, snapshot, clientId 
     let waitMs = retryMsMin;
     let lost = false;
     let gone = false;
+    let listeningSince = performance.now();
     while (!isOver()) {
       let nobody = false;
       try {
         await connected();
+        wasStopped = false;
+        listeningSince = performance.now();
         if (lost) yield { kind: 'back' };
         lost = false;
         gone = false;
@@ -95,14 +119,19 @@ export async function attachSession({ socketPath, connected, snapshot, clientId 
           continue;
         }
       } catch (error) {
-        if (!(error instanceof NoDaemon || error instanceof ConnectionLost)) throw error;
+        if (![NoDaemon, ConnectionLost, DaemonUnresponsive].some((kind) => error instanceof kind)) throw error;
         nobody = error instanceof NoDaemon;
       }
       if (isOver()) return;
+      if (!lost && performance.now() - listeningSince > limits.reviveAgainMs) revivesLeft = limits.reviveAttemptsMax;
       if (!lost) yield { kind: 'lost' };
       lost = true;
-      if (nobody && !gone) yield { kind: 'gone' };
-      gone ||= nobody;
+      if (nobody && !gone) {
+        const revived = await tryRevive();
+        if (revived === true) continue;
+        yield { kind: 'gone', ...revived };
+        gone = true;
+      }
       await waitUnlessClosed(waitMs);
       waitMs = Math.min(2 * waitMs, retryMsMax);
     }

@@ -21,7 +21,7 @@ export interface ConnectOptions {
   meant?: MeantDirs;
   /** Told when the daemon takes long to answer; without an answer the call rejects with DaemonUnresponsive in the end. */
   onSlow?(notice: string): void;
-  /** Start a daemon when none runs now. One that goes away later is waited for: somebody may have stopped it. */
+  /** Start a daemon when none runs. One that goes away later is started again by sessions that are attached, unless it was stopped. */
   autostart?: boolean;
 }
 
@@ -61,13 +61,17 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
   let hello: ReplyPayload<'hello'> | undefined;
   let closed = false;
 
+  async function startAgain(): Promise<void> {
+    const { ensureDaemon } = await import('./autostart.js');
+    await ensureDaemon(paths);
+  }
+
   async function reach(): Promise<CommandClient> {
     try {
       return await openCommandClient(paths.socket, toStuck);
     } catch (error) {
       if (!(error instanceof NoDaemon) || !options.autostart || hello) throw error;
-      const { ensureDaemon } = await import('./autostart.js');
-      await ensureDaemon(paths);
+      await startAgain();
       return openCommandClient(paths.socket, toStuck);
     }
   }
@@ -166,6 +170,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
       attachSession({
         socketPath: paths.socket,
         clientId: () => hello?.client_id,
+        revive: options.autostart ? startAgain : undefined,
         async connected() {
           await connected();
         },

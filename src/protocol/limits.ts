@@ -129,8 +129,13 @@ export const limits = {
   /** And given up after this, unless it is stopped: then at once. */
   unansweredMs: 12_000,
   connectRetryMinMs: 10,
+  /** How often an attached client starts a daemon that died, unless it lived for a while in between. */
+  reviveAttemptsMax: 3,
+  reviveAgainMs: 60_000,
   connectRetryMaxMs: 250,
   spareDescriptorsMin: 48,
+  /** A daemon copies its program only where this much stays free. */
+  programCopySpareBytesMin: 64 * 1024 * 1024,
   // Keys of providers
   authFileBytesMax: 1024 * 1024,
   /** A lock of the file of keys that is older was left by a process that died. */

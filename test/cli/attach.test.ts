@@ -1,10 +1,11 @@
 import { expect, test, vi } from 'vitest';
-import { startDaemon, type TestDaemon } from '../support/daemon.js';
-import { openQuestion, runCommand, runJson, runJsonLine, runOk, startCommand } from './run-cli.js';
+import { limits } from '../../src/protocol/limits.js';
+import { startDaemon } from '../support/daemon.js';
+import { countStarts, makeHome, openQuestion, runCommand, runJson, runJsonLine, runOk, startCommand, type Place } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-async function newSession(daemon: TestDaemon, title: string): Promise<string> {
+async function newSession(daemon: Place, title: string): Promise<string> {
   return (await runOk(daemon, ['new', '--title', title])).trim();
 }
 
@@ -147,22 +148,44 @@ test('an interrupt detaches, says how to come back, and the run goes on', async 
   expect(words(back.stdout)).toBe(answer.text);
 });
 
-test('a view outlives the daemon, and prints nothing twice', async () => {
-  await using daemon = await startDaemon({ wps: 300 });
-  const session = await newSession(daemon, 'survivor');
-  await using watch = startCommand(daemon, ['attach', session]);
+test('a view brings back a daemon that was killed, prints nothing twice, and makes no prompt of a steer', async () => {
+  await using home = makeHome({ BERTH_OFFLINE_WPS: '300' });
+  const session = await newSession(home, 'survivor');
+  const { pid } = await runJsonLine(home, ['daemon', 'status']);
+  await using watch = startCommand(home, ['attach', session]);
   watch.type('stream 5000 words\n');
   await watch.until((text) => text.includes('word200 '));
-  await daemon.kill9();
-  await watch.until((text) => text.includes('[daemon] lost connection…\n[daemon] it does not run; any berth command starts it again\n'));
+  // Typed before anybody can know that the run is over, and taken by the next daemon.
+  process.kill(pid, 'SIGSTOP');
+  watch.type('meant for the run\n');
+  process.kill(pid, 'SIGKILL');
+  const seen = await watch.until((text) => text.includes('meant for the run\n'));
+  expect(seen).toMatch(/\[daemon\] lost connection…\n[^]*\[daemon\] back\n/);
+  expect(seen).toMatch(/\[not sent\] the run was interrupted; \/resume continues it[^\n]*: meant for the run\n/);
+  const told = await watch.until((text) => text.includes('[run] interrupted: the daemon stopped while it ran'));
+  expect(told.match(/\bword1 /g)).toHaveLength(1);
+  expect(told.match(/\bword150 /g)).toHaveLength(1);
+  expect(await runJsonLine(home, ['state', session])).toMatchObject({ run_state: 'idle', last_run: { outcome: 'interrupted' } });
+  watch.type('/resume\n');
+  await watch.until((text) => /\[run\] goes on after run_\w+\n/.test(text));
+  watch.type('/abort\n');
+  await watch.until((text) => text.includes('[run] stopped'));
   watch.type('say still here\n');
-  await watch.until((text) => text.includes('[daemon] is away'));
-  await daemon.start();
-  const seen = await watch.until((text) => text.includes('still here\n[run] completed'));
-  expect(seen).toContain('[daemon] back\n');
-  expect(seen).toContain('[run] interrupted: the daemon stopped while it ran');
-  expect(seen.match(/\bword1 /g)).toHaveLength(1);
-  expect(seen.match(/\bword150 /g)).toHaveLength(1);
+  await watch.until((text) => text.includes('still here\n[run] completed'));
+});
+
+test('a daemon that keeps dying is started a few times, and then waited for', async () => {
+  await using home = makeHome();
+  const session = await newSession(home, 'mortal');
+  await using watch = startCommand(home, ['attach', session]);
+  await watch.until((text) => text.includes('mortal'));
+  for (let deaths = 1; deaths <= limits.reviveAttemptsMax + 1; deaths++) {
+    const { pid } = await runJsonLine(home, ['daemon', 'status']);
+    process.kill(pid, 'SIGKILL');
+    const wanted = deaths > limits.reviveAttemptsMax ? '[daemon] it does not run; any berth command starts it again' : '[daemon] back\n';
+    await watch.until((text) => text.split(wanted).length - 1 === (deaths > limits.reviveAttemptsMax ? 1 : deaths));
+  }
+  expect(countStarts(home)).toBe(1 + limits.reviveAttemptsMax);
 });
 
 test('what tools, queues and people do is told in lines', async () => {

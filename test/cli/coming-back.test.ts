@@ -35,6 +35,9 @@ test('whoever comes back to a run that the daemon was killed in reads that it wa
   first.type('stream 90000 words\n');
   await first.until((text) => text.includes('word100 '));
   await runOk(daemon, ['send', '.', '--follow-up', 'say later']);
+  // Whoever is attached when it dies would start it again.
+  first.child.kill('SIGKILL');
+  await first.finished();
   await daemon.kill9();
   await daemon.start();
   await using watch = startCommand(daemon, ['attach', '.']);

@@ -154,8 +154,8 @@ test('a daemon that goes away in the middle is an error of its own', async () =>
   await using wait = startCommand(daemon, ['send', 'stream 5000 words', '--wait']);
   await wait.until((text) => text.includes('word5'));
   await daemon.kill9();
-  await daemon.start();
   const { code, stderr } = await wait.finished();
+  await runOk(daemon, ['daemon', 'stop']);
   expect(code).toBe(1);
   expect(stderr).toMatch(/lost connection…\nberth: back\nberth: the run was interrupted: .*; berth resume \w+ continues it/);
 });

@@ -33,7 +33,12 @@ describe('what the daemon makes', () => {
     try {
       await using daemon = await startDaemon({ root: made.root });
       await openTalk(daemon);
-      const modes = readdirSync(made.stateDir).map((name) => `${name} ${(statSync(join(made.stateDir, name)).mode & 0o777).toString(8)}`);
+      // The copy of the program is a directory.
+      const isDirectory = (name: string): boolean => statSync(join(made.stateDir, name)).isDirectory();
+      for (const name of readdirSync(made.stateDir).filter(isDirectory))
+        expect(statSync(join(made.stateDir, name)).mode & 0o777).toBe(0o700);
+      const files = readdirSync(made.stateDir).filter((name) => !isDirectory(name));
+      const modes = files.map((name) => `${name} ${(statSync(join(made.stateDir, name)).mode & 0o777).toString(8)}`);
       expect(statSync(made.stateDir).mode & 0o777).toBe(0o700);
       expect(modes.filter((line) => !line.endsWith(' 600'))).toEqual([]);
       expect(modes.map((line) => line.split(' ')[0])).toEqual(
@@ -61,7 +66,7 @@ describe('what the daemon makes', () => {
     await using daemon = await startDaemon({ root: made.root });
     for (const pauseMs of [50, 80, 110, 150]) {
       await daemon.kill9();
-      for (const name of readdirSync(made.stateDir)) rmSync(join(made.stateDir, name));
+      for (const name of readdirSync(made.stateDir)) rmSync(join(made.stateDir, name), { recursive: true });
       const first = spawnSync(process.execPath, [join(import.meta.dirname, '../../bin/berth.js'), 'daemon', 'run'], {
         env: daemon.env,
         timeout: pauseMs,
