@@ -7,7 +7,6 @@ import type { Policy } from '../policy/port.js';
 import { limits } from '../protocol/limits.js';
 import { once } from '../protocol/once.js';
 import { todoLines } from '../protocol/todos.js';
-import { StoreRefused } from '../store/faults.js';
 import type { Store } from '../store/store.js';
 import type { BubblewrapFound } from '../tools/bubblewrap.js';
 import { listTools } from '../tools/catalogue.js';
@@ -56,11 +55,10 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   });
 
   const ledger = {
-    note(row: ProcessRow): void {
-      if (!engine().commit.maintain(() => store.processes.put(row))) throw new StoreRefused('the store does not take it now');
-    },
-    amend: (row: ProcessRow) => void engine().commit.maintain(() => store.processes.put(row)),
-    forget: (pid: number, startTime: number) => void engine().commit.maintain(() => store.processes.remove(pid, startTime)),
+    note: (row: ProcessRow) => engine().commit.maintain(() => store.processes.put(row)),
+    // A row that is out of date, or of a process that is gone, costs the next start a look: processes are told apart by when they began.
+    amend: (row: ProcessRow) => void engine().commit.tryMaintain(() => store.processes.put(row)),
+    forget: (pid: number, startTime: number) => void engine().commit.tryMaintain(() => store.processes.remove(pid, startTime)),
     left: store.processes.left,
   };
 
@@ -82,7 +80,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   const todos: Todos = {
     read: store.todos.read,
     write(sessionId, items) {
-      if (!engine().commit.maintain(() => store.todos.write(sessionId, items))) throw new StoreRefused('the store does not take it now');
+      engine().commit.maintain(() => store.todos.write(sessionId, items));
       const params = { key: 'todo', lines: todoLines(items) };
       engine().signals.set(sessionId, 'widget:todo', { type: 'ui_widget', payload: { session_id: sessionId, params } });
     },

@@ -255,7 +255,7 @@ function ensureLogId({ store, commit }: Engine): string {
   const known = store.meta.get('log_id');
   if (known !== undefined) return known;
   const made = newId('log');
-  const kept = commit.maintain(() => store.meta.set('log_id', made));
+  const kept = commit.tryMaintain(() => store.meta.set('log_id', made));
   if (!kept) throw new StoreRefused(`the store ${store.db.name} cannot be written: the disk is full, or another program holds it`);
   return made;
 }

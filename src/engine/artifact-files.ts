@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { ArtifactPiece } from '../store/artifact-rows.js';
 import type { Store } from '../store/store.js';
 import type { Artifacts } from '../tools/port.js';
-import type { Commit } from './commit.js';
+import type { PatientCommit } from './patience.js';
 
 interface Deps {
   store: Store;
-  commit: Commit;
+  commit: PatientCommit;
   /** Where files are kept; made when the first is. */
   dir: string;
   now(): number;
@@ -34,9 +34,10 @@ export function createArtifactFiles({ store, commit, dir, now, newId }: Deps) {
         const id = newId('art');
         return { id, path: join(dir, id) };
       },
-      keep({ id, mimeType, bytes, droppedBytes = 0 }) {
-        commit.maintain(() => store.artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now()));
-      },
+      keep: ({ id, mimeType, bytes, droppedBytes = 0 }) =>
+        commit.maintainEventually(sessionId, () =>
+          store.artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now()),
+        ),
       read: (id, offset, limit) => (store.artifacts.find(id)?.sessionId === sessionId ? read(id, offset, limit) : undefined),
     }),
     /** Removes a session's files; its rows are swept afterwards. */

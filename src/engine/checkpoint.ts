@@ -23,7 +23,7 @@ export function createCheckpoint({ store, commit, live, fault }: Deps) {
     const { pieces: all, saved } = live.unsaved();
     // One that was ended a moment ago is in its entry.
     const pieces = all.filter(({ messageId }) => store.runs.isSaying(messageId));
-    const done = pieces.length === 0 || commit.maintain(() => pieces.forEach((piece) => store.partials.append(piece)));
+    const done = pieces.length === 0 || commit.tryMaintain(() => pieces.forEach((piece) => store.partials.append(piece)));
     if (done) saved();
     fault('checkpoint.saved');
   }

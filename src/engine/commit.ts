@@ -4,7 +4,7 @@ import { emptySession, type SessionState } from '../core/session.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
 import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import { classifyFault, type StoreFault } from '../store/faults.js';
+import { classifyFault, StoreRefused, type StoreFault } from '../store/faults.js';
 import type { Store } from '../store/store.js';
 import type { FaultPoint } from './fault-points.js';
 
@@ -18,8 +18,10 @@ export interface Commit {
   decide<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
   /** The same for a session that is about to be made. */
   create<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
-  /** Bookkeeping beside the log. False when the store has no room or is busy: try again later. */
-  maintain(work: () => void): boolean;
+  /** Bookkeeping beside the log. Throws StoreRefused when the store has no room or is busy: what was not written cannot go unnoticed. */
+  maintain(work: () => void): void;
+  /** The same for work that is done again later, or tells its caller: false when the store does not take it now. */
+  tryMaintain(work: () => void): boolean;
 }
 
 interface Deps {
@@ -126,7 +128,9 @@ export function createCommit({ store, fresh, wake, onDeleted, fault, onFatal }: 
     decide: (sessionId, decide) => run(undefined, sessionId, decide),
     create: (sessionId, decide) => run(emptySession(sessionId), sessionId, decide),
     maintain(work) {
-      return 'done' in guarded(() => db.transaction(work).immediate());
+      const result = guarded(() => db.transaction(work).immediate());
+      if ('fault' in result) throw new StoreRefused(faultWords[result.fault]);
     },
+    tryMaintain: (work) => 'done' in guarded(() => db.transaction(work).immediate()),
   };
 }

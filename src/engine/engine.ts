@@ -94,7 +94,7 @@ export function createEngine(deps: EngineDeps) {
   const housekeeping: Housekeeping = createHousekeeping({ store, commit, now, dropFiles: (id) => artifacts.drop(id) });
   const artifacts: ArtifactFiles = createArtifactFiles({ store, commit, dir: deps.artifactsDir, now, newId });
   const asks = createAsks({ store, commit, wakes, now, attended });
-  const ruleBook = createRuleBook({ store, commit, loadPolicy: deps.loadPolicy, sources: deps.ruleSources, asks, now, attended });
+  const ruleBook = createRuleBook({ store, loadPolicy: deps.loadPolicy, sources: deps.ruleSources, asks, attended });
   const permits = createPermits({ loadPolicy: deps.loadPolicy, asks, rulesFor: ruleBook.rulesFor, timeoutMs: deps.approvalTimeoutMs });
   let specs: ToolSpec[] | undefined;
   const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random, now, tellWaiting });

@@ -26,7 +26,7 @@ export function createHousekeeping({ store, commit, now, dropFiles }: Deps) {
     const [sessionId] = store.sessions.deleted();
     if (sessionId !== undefined) dropFiles(sessionId);
     let more = false;
-    const done = commit.maintain(() => {
+    const done = commit.tryMaintain(() => {
       if (sessionId !== undefined) store.sweep.batch(sessionId);
       more = sessionId !== undefined || store.log.prune(now());
       if (more) removed = true;
@@ -50,7 +50,7 @@ export function createHousekeeping({ store, commit, now, dropFiles }: Deps) {
   /** A batch of words, and when there are more, soon the next. A store that does not take them now is asked again after the next commit. */
   function read(): void {
     reading = undefined;
-    if (!stopped && store.db.open && store.search.isBehind() && commit.maintain(store.search.readOn) && store.search.isBehind())
+    if (!stopped && store.db.open && store.search.isBehind() && commit.tryMaintain(store.search.readOn) && store.search.isBehind())
       setImmediate(read);
   }
 
@@ -62,7 +62,7 @@ export function createHousekeeping({ store, commit, now, dropFiles }: Deps) {
     },
     /** Adds all words to the search that are not in it yet, as far as the store takes them. */
     readAll(): void {
-      while (store.search.isBehind() && commit.maintain(store.search.readOn)) continue;
+      while (store.search.isBehind() && commit.tryMaintain(store.search.readOn)) continue;
     },
     /** Called after commits: soon the search is brought up to date, and every so many events the log is looked at. */
     note(): void {

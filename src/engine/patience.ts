@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { reject } from '../core/decision.js';
 import { limits } from '../protocol/limits.js';
-import type { StoreFault } from '../store/faults.js';
+import { StoreRefused, type StoreFault } from '../store/faults.js';
 import type { Commit, Decide, Outcome } from './commit.js';
 
 interface Deps {
@@ -17,6 +17,8 @@ export interface PatientCommit extends Commit {
   decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
   /** The same for what a run has to say: once the run is over it is refused, and never said of the session's next run. */
   decideForRun<Reply>(sessionId: string, runId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
+  /** Bookkeeping of a session that something else relies on. Throws StoreRefused when the daemon stops before the store takes it. */
+  maintainEventually(sessionId: string, work: () => void): Promise<void>;
 }
 
 export function createPatientCommit({ commit, onParked, stopped }: Deps): PatientCommit {
@@ -37,9 +39,20 @@ export function createPatientCommit({ commit, onParked, stopped }: Deps): Patien
     }
   }
 
+  async function maintainEventually(sessionId: string, work: () => void): Promise<void> {
+    for (let waitMs: number = limits.commitRetryMinMs; !commit.tryMaintain(work); waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
+      // Its name is not known any more, only that it passes.
+      onParked(sessionId, 'store_busy');
+      if (stopped.aborted) throw new StoreRefused('the daemon stops, and the store does not take it now');
+      await waitAWhile(waitMs);
+    }
+    onParked(sessionId, undefined);
+  }
+
   return {
     ...commit,
     decideEventually,
+    maintainEventually,
     decideForRun: (sessionId, runId, decide) =>
       decideEventually(sessionId, (state, fresh) => (state.run?.id === runId ? decide(state, fresh) : reject('aborted'))),
   };

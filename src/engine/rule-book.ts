@@ -6,16 +6,13 @@ import { makeVisible } from '../protocol/visible.js';
 import type { Store } from '../store/store.js';
 import type { Question } from '../tools/port.js';
 import type { Asks } from './asks.js';
-import type { Commit } from './commit.js';
 import type { RunHands } from './run-hands.js';
 
 interface Deps {
   store: Store;
-  commit: Commit;
   loadPolicy(): Promise<Policy>;
   sources: RuleSources;
   asks: Asks;
-  now(): number;
   attended(sessionId: string, method: UiMethod): boolean;
 }
 
@@ -23,7 +20,7 @@ interface Deps {
 type Waiting = Pick<RunHands, 'signal' | 'withoutSlot'>;
 
 /** All rules that count for a session: of the config, of the store, and of a workspace whose config is trusted. */
-export function createRuleBook({ store, commit, loadPolicy, sources, asks, now, attended }: Deps) {
+export function createRuleBook({ store, loadPolicy, sources, asks, attended }: Deps) {
   const asking = new Map<string, Promise<void>>();
 
   function stored(workspace: string, sessionId: string): SourcedRule[] {
@@ -60,9 +57,8 @@ export function createRuleBook({ store, commit, loadPolicy, sources, asks, now, 
       toolCallId: call.id,
       askKey: `trust ${own.digest}`,
     };
-    const answered = await waiting.withoutSlot(() => asks.ask(address, trustQuestion(own, workspace), waiting.signal, false));
-    if (answered?.outcome !== 'answered' || typeof answered.result !== 'boolean') return;
-    commit.maintain(() => store.permissions.setTrust(workspace, own.digest, answered.result === true, answered.by, now()));
+    // The answer takes effect in the commit that acknowledges it (store/projection.ts).
+    await waiting.withoutSlot(() => asks.ask(address, trustQuestion(own, workspace), waiting.signal, false));
   }
 
   return {

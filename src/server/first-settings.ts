@@ -18,7 +18,7 @@ export function readFirstSettings({ store }: Engine): FirstSettings {
 
 export function changeFirstSettings(engine: Engine, change: FirstSettings): Outcome<undefined> {
   const { store, commit } = engine;
-  const kept = commit.maintain(() => store.meta.set('first_session', JSON.stringify({ ...readFirstSettings(engine), ...change })));
+  const kept = commit.tryMaintain(() => store.meta.set('first_session', JSON.stringify({ ...readFirstSettings(engine), ...change })));
   if (kept) return { ok: true, seq: store.log.head(), reply: undefined };
   return { ok: false, refusal: refusal('store_busy', 'the store has no room or another program holds it; try again') };
 }

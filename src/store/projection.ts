@@ -50,6 +50,12 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
     for (const rule of approved.rules) permissions.add(scope, rule, by, atMs);
   }
 
+  /** An answer about a workspace's config takes effect in the commit that acknowledges it. */
+  function trust({ payload: { request_id, outcome, result, by } }: DurableEvent & { type: 'ui_resolved' }, atMs: number): void {
+    const about = outcome === 'answered' && typeof result === 'boolean' ? requests.trusting(request_id) : undefined;
+    if (about) permissions.setTrust(about.workspace, about.digest, result === true, by, atMs);
+  }
+
   return function project(event: DurableEvent, atMs: number): void {
     switch (event.type) {
       case 'session_update':
@@ -90,6 +96,7 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
       case 'ui_resolved':
         requests.resolve(event.payload, atMs);
         remember(event, atMs);
+        trust(event, atMs);
         break;
       case 'usage_update': {
         const { input, output, cache_read, cache_write, cost_usd, context_left_percent } = event.payload;

@@ -65,6 +65,11 @@ export function createRequestRows(db: Database) {
       if (params.kind !== 'approval' || !params.rules || params.workspace === undefined) return undefined;
       return { rules: params.rules, workspace: params.workspace };
     },
+    /** What a question about trust is for; undefined when the request is none. */
+    trusting(requestId: string): { workspace: string; digest: string } | undefined {
+      const { kind, workspace, digest } = JSON.parse(paramsOf.get(requestId) ?? '{}') as Record<string, unknown>;
+      return kind === 'trust' && typeof workspace === 'string' && typeof digest === 'string' ? { workspace, digest } : undefined;
+    },
     insert(request: UiRequest, atMs: number): void {
       const expiresMs = request.expires_at === null ? null : Date.parse(request.expires_at);
       const { request_id, session_id, run_id, turn_id, tool_call_id, ask_key, method, params } = request;

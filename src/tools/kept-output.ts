@@ -106,7 +106,7 @@ export function createKeptOutput({ artifacts, wholeFile = false }: KeptOutputOpt
       if (file === undefined) return;
       await closeFile(file.fd);
       if (mentioned && problem === undefined) {
-        artifacts.keep({ id: file.id, mimeType: 'text/plain', bytes: file.bytes, droppedBytes: counts.dropped_bytes });
+        await artifacts.keep({ id: file.id, mimeType: 'text/plain', bytes: file.bytes, droppedBytes: counts.dropped_bytes });
       } else rmSync(file.path, { force: true });
       if (!mentioned) file = undefined;
     },

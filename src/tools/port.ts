@@ -66,8 +66,8 @@ export interface Reach {
 export interface Artifacts {
   /** Where a new artifact is to be written. The file appears under its id once `keep` was called. */
   begin(): { id: string; path: string };
-  /** `droppedBytes` is what came after it and was not kept. */
-  keep(artifact: { id: string; mimeType: string; bytes: number; droppedBytes?: number }): void;
+  /** Resolves when the artifact can be read: only then may a result name it. `droppedBytes` is what came after it and was not kept. */
+  keep(artifact: { id: string; mimeType: string; bytes: number; droppedBytes?: number }): Promise<void>;
   /** Bytes of an artifact of the same session; undefined when there is none with this id. */
   read(id: string, offset: number, limit: number): { data: Buffer; totalBytes: number } | undefined;
 }

@@ -2,20 +2,21 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { deleteSession } from '../../src/core/settings.js';
+import { loadSqlite } from '../../src/store/sqlite.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
-function keep(berth: TestEngine, session: string, text: string): { id: string; path: string } {
+async function keep(berth: TestEngine, session: string, text: string): Promise<{ id: string; path: string }> {
   const artifacts = berth.engine.artifacts.of(session);
   const begun = artifacts.begin();
   writeFileSync(begun.path, text);
-  artifacts.keep({ id: begun.id, mimeType: 'text/plain', bytes: Buffer.byteLength(text) });
+  await artifacts.keep({ id: begun.id, mimeType: 'text/plain', bytes: Buffer.byteLength(text) });
   return begun;
 }
 
 test('an artifact is read in pieces, by its own session alone', async () => {
   await using berth = createTestEngine();
   const [one, other] = [berth.session(), berth.session()];
-  const { id } = keep(berth, one, 'abcdef');
+  const { id } = await keep(berth, one, 'abcdef');
   expect(berth.engine.artifacts.of(one).read(id, 2, 3)).toMatchObject({ data: Buffer.from('cde'), totalBytes: 6, droppedBytes: 0 });
   expect(berth.engine.artifacts.of(other).read(id, 0, 3)).toBeUndefined();
   expect(berth.engine.artifacts.read(id, 100, 3)?.data).toHaveLength(0);
@@ -24,7 +25,7 @@ test('an artifact is read in pieces, by its own session alone', async () => {
 test('the files of a deleted session go with it, and those of others stay', async () => {
   await using berth = createTestEngine();
   const [gone, kept] = [berth.session(), berth.session()];
-  const [first, second] = [keep(berth, gone, 'x'), keep(berth, kept, 'y')];
+  const [first, second] = [await keep(berth, gone, 'x'), await keep(berth, kept, 'y')];
   berth.engine.commit.decide(gone, deleteSession);
   while (berth.store.sessions.deleted().length > 0) await new Promise((resolve) => setImmediate(resolve));
   expect([existsSync(first.path), existsSync(second.path)]).toEqual([false, true]);
@@ -33,10 +34,28 @@ test('the files of a deleted session go with it, and those of others stay', asyn
 
 test('what a kill left half written is removed at the next start, and what has a row is kept', async () => {
   await using berth = createTestEngine();
-  const kept = keep(berth, berth.session(), 'y');
+  const kept = await keep(berth, berth.session(), 'y');
   const half = berth.engine.artifacts.of('any').begin();
   writeFileSync(half.path, 'half');
   berth.engine.recover();
   expect(readdirSync(dirname(kept.path))).toEqual([kept.id]);
   expect(existsSync(join(dirname(kept.path), half.id))).toBe(false);
+});
+
+test('an artifact that is named has a row: a store that does not take it now is waited for', async () => {
+  await using berth = createTestEngine();
+  const session = berth.session();
+  const theirs = new (loadSqlite())(berth.dbPath);
+  theirs.exec('BEGIN IMMEDIATE');
+  let isKept = false;
+  const keeping = keep(berth, session, 'abc').then((begun) => {
+    isKept = true;
+    return begun;
+  });
+  await berth.until(session, () => (berth.engine.signals.status(session).store === undefined ? undefined : true));
+  expect(isKept).toBe(false);
+  theirs.exec('ROLLBACK');
+  theirs.close();
+  const { id } = await keeping;
+  expect(berth.engine.artifacts.of(session).read(id, 0, 3)?.totalBytes).toBe(3);
 });

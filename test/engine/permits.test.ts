@@ -5,6 +5,7 @@ import * as z from 'zod';
 import { createPolicy } from '../../src/policy/judge.js';
 import type { Rule, WorkspaceConfig } from '../../src/policy/port.js';
 import type { UiRequest } from '../../src/protocol/events.js';
+import { loadSqlite } from '../../src/store/sqlite.js';
 import { createEditTool } from '../../src/tools/edit.js';
 import { toolText, type Tool } from '../../src/tools/port.js';
 import { createReadMarks } from '../../src/tools/read-marks.js';
@@ -434,6 +435,23 @@ describe("a workspace's own config", () => {
     await desk.call('write', write('c.txt'));
     await desk.told();
     expect(existsSync(desk.path('c.txt'))).toBe(true);
+  });
+
+  test('is in force with the commit that takes the answer, and not without it', async () => {
+    await using desk = createDesk({ config: config(open) });
+    await desk.call('write', write('b.txt'));
+    const asked = await desk.approval();
+    const isTrusted = () => desk.berth.store.permissions.isTrusted(desk.path('.').replace(/\/$/, ''), 'd1');
+    const theirs = new (loadSqlite())(desk.berth.dbPath);
+    theirs.exec('BEGIN IMMEDIATE');
+    expect(desk.berth.answer(asked.request_id, { result: true })).toMatchObject({ ok: false, fault: 'store_busy' });
+    theirs.exec('ROLLBACK');
+    theirs.close();
+    expect(isTrusted()).toBeUndefined();
+    desk.answer(asked, true);
+    // Nothing else has run since: there is no second commit that could fail.
+    expect(isTrusted()).toBe(true);
+    await desk.told();
   });
 
   test('is put into words with all that its rules give', async () => {

@@ -26,7 +26,7 @@ export function artifactsIn(directory: string): Artifacts {
       const id = `art_${++begun}`;
       return { id, path: join(directory, id) };
     },
-    keep: ({ id }) => void kept.add(id),
+    keep: ({ id }) => Promise.resolve(void kept.add(id)),
     read(id, offset, limit) {
       if (!kept.has(id) || !existsSync(join(directory, id))) return undefined;
       const whole = readFileSync(join(directory, id));

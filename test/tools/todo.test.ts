@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { touchesNothing } from '../../src/tools/port.js';
 import { createTodoTool, describeTodos, type Item } from '../../src/tools/todo.js';
 import { callTool, toolContext } from '../support/tool-context.js';
 
@@ -36,7 +37,7 @@ test('lists are bounded', () => {
 
 test('writing it again repeats nothing', () => {
   const todo = createTodoTool({ todos: createTodos() });
-  expect([todo.readOnly, todo.resumable, todo.prepare]).toEqual([false, true, undefined]);
+  expect([todo.readOnly, todo.resumable, todo.prepare]).toEqual([false, true, touchesNothing]);
   expect(todo.description.length).toBeLessThanOrEqual(120);
   expect(todo.title({ items })).toBe('Write a list of 3 items');
   expect(describeTodos([])).toBe('The list is empty.');

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import type { ToolContext } from '../../src/tools/port.js';
+import { touchesNothing, type ToolContext } from '../../src/tools/port.js';
 import { createToolOutputTool } from '../../src/tools/tool-output.js';
 import { makeTempDir } from '../support/temp-dir.js';
 import { artifactsIn, callTool, toolContext, type Said } from '../support/tool-context.js';
@@ -11,7 +11,7 @@ function withArtifact(cwd: string, content: string | Buffer): ToolContext {
   const artifacts = artifactsIn(cwd);
   const { id, path } = artifacts.begin();
   writeFileSync(path, content);
-  artifacts.keep({ id, mimeType: 'text/plain', bytes: content.length });
+  void artifacts.keep({ id, mimeType: 'text/plain', bytes: content.length });
   return toolContext({ cwd, artifacts });
 }
 
@@ -131,7 +131,7 @@ test('a search that is stopped ends', async () => {
 });
 
 test('it only looks', () => {
-  expect([tool.readOnly, tool.resumable, tool.prepare]).toEqual([true, true, undefined]);
+  expect([tool.readOnly, tool.resumable, tool.prepare]).toEqual([true, true, touchesNothing]);
   expect(tool.description.length).toBeLessThanOrEqual(120);
   expect(tool.title({ artifact_id: 'art_1' })).toBe('Read art_1');
 });

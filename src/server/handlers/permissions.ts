@@ -95,7 +95,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         const workspace = scope === 'workspace' ? policy.workspaceOf(where.cwd) : null;
         const sessionId = scope === 'session' ? (where.state?.id ?? null) : null;
         const by = byOf(client);
-        const done = commit.maintain(() => store.permissions.add({ workspace, sessionId }, rule, by, Date.now()));
+        const done = commit.tryMaintain(() => store.permissions.add({ workspace, sessionId }, rule, by, Date.now()));
         if (!done) return notNow();
         return reply<'add_permission'>('accepted', {
           command: 'add_permission',
@@ -112,7 +112,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
           field: 'permission_id',
         });
       }
-      if (!commit.maintain(() => store.permissions.remove(no))) return notNow();
+      if (!commit.tryMaintain(() => store.permissions.remove(no))) return notNow();
       return reply<'remove_permission'>('accepted', { command: 'remove_permission', permission_id });
     },
     get_ruling({ tool, command, path, mode, network, unsandboxed, ...named }, client) {
@@ -155,7 +155,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
           return refusedWith('invalid_payload', `digest: ${own.path} has changed since; look at it again`, { field: 'digest' });
         }
         const by = byOf(client);
-        const done = commit.maintain(() => store.permissions.setTrust(workspace, own.digest, trusted, by, Date.now()));
+        const done = commit.tryMaintain(() => store.permissions.setTrust(workspace, own.digest, trusted, by, Date.now()));
         if (!done) return notNow();
         return reply<'set_trust'>('accepted', { command: 'set_trust', workspace, digest: own.digest, trusted });
       });
