@@ -103,7 +103,7 @@ function withoutTrace(text: string): string {
   const lines = text.split(/\r?\n|\r|\\n/).filter((line) => line.trim() !== '');
   const frame = lines.findIndex((line) => stackFrame.test(line));
   // Python says what happened after the trace, everybody else before it.
-  const isLast = /^Traceback \(/.test(lines[0] ?? '');
+  const isLast = (lines[0] ?? '').startsWith('Traceback (');
   const said = frame === -1 ? lines : isLast ? lines.slice(-1) : lines.slice(0, 1);
   const line = said
     .map((part) => part.trim())
