@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { close as closeDebugger } from 'node:inspector';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
@@ -34,6 +35,10 @@ export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptio
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   let daemon: Daemon;
+  if (!existsSync('/proc/self/fd')) {
+    onRefused('unsupported_system', 'berth needs Linux with /proc, and there is none here; in a container or chroot, mount it');
+    return 1;
+  }
   try {
     makeDir(paths.stateDir);
     const log = createLogger(join(paths.stateDir, 'berth.log'), process.env.BERTH_LOG_LEVEL);

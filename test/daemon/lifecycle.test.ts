@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
+import { missing } from '../needs.js';
 import { startDaemon } from '../support/daemon.js';
 import { isRoot, launch, listeningPorts, makePlace, ping, strangerUid, type Place } from '../support/processes.js';
 import { openRaw, type RawClient } from '../support/raw-client.js';
@@ -353,6 +354,16 @@ describe('strange accounts', () => {
     await using daemon = launch({ env: place.env({ HOME: '/sys', BERTH_STATE_DIR: undefined }) });
     expect(await daemon.ended).toBe(1);
     expect(daemon.stderr()).toMatch(/^berth: .*\/sys\/.*\n$/);
+  });
+});
+
+test.skipIf(missing('bwrap'))('without /proc it refuses to start and says what it needs (needs bwrap)', async () => {
+  using place = makePlace();
+  await using daemon = launch({ env: place.env(), through: ['bwrap', '--dev-bind', '/', '/', '--tmpfs', '/proc'] });
+  const code = await daemon.ended;
+  expect({ code, stderr: daemon.stderr() }).toEqual({
+    code: 1,
+    stderr: expect.stringMatching(/^berth: berth needs Linux with \/proc.*\n$/),
   });
 });
 
