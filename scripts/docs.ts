@@ -90,6 +90,8 @@ function schemaOf(type: z.ZodType, io: 'input' | 'output'): Schema {
     override({ zodSchema, jsonSchema }) {
       const { def } = zodSchema._zod;
       if (def.type === 'object') delete jsonSchema.additionalProperties;
+      // Not a format of the standard: validators refuse it. `contentEncoding` says the same.
+      if (jsonSchema.format === 'base64') delete jsonSchema.format;
       // Pipes of the protocol only clean text: both their ends describe the same string.
       if (def.type === 'pipe') {
         const end = def.out._zod.def.type === 'transform' ? def.in : def.out;
@@ -174,7 +176,7 @@ function boundText(schema: Schema): string {
     ...between(schema.minLength, schema.maxLength, ' characters'),
     ...between(schema.minItems, schema.maxItems, ' items'),
     ...between(schema.minimum, schema.maximum, ''),
-    ...(schema.format ? [schema.format] : schema.pattern ? [`\`${schema.pattern.replaceAll('|', '\\|')}\``] : []),
+    ...(schema.contentEncoding ? [schema.contentEncoding] : schema.pattern ? [`\`${schema.pattern.replaceAll('|', '\\|')}\``] : []),
   ].join(', ');
 }
 

@@ -221,7 +221,8 @@ export const ownCommands = {
     role: 'observer',
   }),
   get_artifact: command({
-    summary: 'A piece of something too long for a line; offset and limit count bytes.',
+    summary:
+      'A piece of something too long for a line. `data` is text; offset, limit and next_offset count its bytes in UTF-8, and a piece never ends within a character.',
     payload: () =>
       z.looseObject({
         artifact_id: id,

@@ -147,6 +147,10 @@ interface ReadCommand {
 function readCommand(line: DecodedLine): ReadCommand | { id: string; refusal: Refusal } {
   const read = readEnvelope(line);
   if ('refusal' in read) return read;
+  if (read.type === 'subscribe') {
+    const message = 'subscribe belongs to the event socket, whose path is the path of this one with .events appended';
+    return { id: read.id, refusal: refusal('invalid_command', message, { field: 'type' }) };
+  }
   if (!Object.hasOwn(commands, read.type)) {
     return { id: read.id, refusal: refusal('invalid_command', `there is no command ${JSON.stringify(read.type)}`, { field: 'type' }) };
   }

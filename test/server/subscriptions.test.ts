@@ -41,6 +41,11 @@ async function mark(events: RawClient): Promise<RawLine> {
 }
 
 describe('where a subscription begins', () => {
+  test('on the command socket it is told where it belongs', async () => {
+    const { code, message } = refusalOf(await client.call('subscribe', { session_id: '*' }));
+    expect({ code, message }).toEqual({ code: 'invalid_command', message: expect.stringContaining('.events') });
+  });
+
   test('without a cursor it begins now', async () => {
     const sessionId = await newSession(client);
     await say(client, sessionId, 'say before');
