@@ -19,6 +19,11 @@ async function holdWhileParked(berth: TestEngine, session: string, work: () => v
   theirs.close();
 }
 
+/** The commit that waited was tried once more: the session no longer says that it waits for the store. */
+async function triedAgain(berth: TestEngine, session: string): Promise<void> {
+  await berth.until(session, () => (berth.engine.signals.status(session).store === undefined ? true : undefined));
+}
+
 /** A tool that asks when the test says so, whatever its signal says. */
 function createAsking(onReady: (askNow: () => void) => void): Tool {
   return {
@@ -57,8 +62,7 @@ test('the beginning of a message that had to wait for the store is not told in t
   await berth.idle(session);
   const second = berth.prompt(session, 'again');
   const next = await berth.model.next();
-  // Long enough for the commit that waited to be tried once more.
-  await new Promise((resolve) => setTimeout(resolve, 6 * limits.commitRetryMinMs));
+  await triedAgain(berth, session);
   next.say('fresh').end();
   await berth.idle(session);
   expect(berth.events(session).filter((event) => event.type === 'message_start' && event.payload.run_id === second)).toHaveLength(2);
@@ -79,7 +83,7 @@ test('a question that had to wait for the store is not put in the next run', asy
   await berth.idle(session);
   berth.prompt(session, 'again');
   const next = await berth.model.next();
-  await new Promise((resolve) => setTimeout(resolve, 6 * limits.commitRetryMinMs));
+  await triedAgain(berth, session);
   expect(berth.store.requests.open(session)).toEqual([]);
   next.say('fresh').end();
   await berth.idle(session);
@@ -99,8 +103,7 @@ test('a tool that does not listen and asks when its run is over asks nobody', as
   berth.prompt(session, 'again');
   const next = await berth.model.next();
   askNow?.();
-  await new Promise((resolve) => setImmediate(resolve));
-  await new Promise((resolve) => setImmediate(resolve));
+  await berth.otherRun();
   expect(berth.store.requests.open(session)).toEqual([]);
   next.say('fresh').end();
   await berth.idle(session);

@@ -127,10 +127,7 @@ describe('a steer', () => {
     (await berth.model.next()).call('gate', { key: 'a' }, 'c1').call('gate', { key: 'b' }, 'c2').end();
     const request = await berth.asked(session);
     berth.submit(session, 'steer', 'hurry');
-    // A commit after the steer is a wake after it: had it been looked at, the request would be gone.
-    berth.change(session, { title: 'x' });
-    await new Promise((resolve) => setImmediate(resolve));
-    await new Promise((resolve) => setImmediate(resolve));
+    await berth.otherRun();
     expect(berth.store.requests.open(session)).toHaveLength(1);
     berth.answer(request, { result: 'allow_once' });
     await gate.arrive(1);

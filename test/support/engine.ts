@@ -108,6 +108,8 @@ export interface TestEngine extends AsyncDisposable {
   answer(requestId: string, answer: Partial<Answer>): Outcome<unknown>;
   until<T>(sessionId: string, look: () => T | undefined): Promise<T>;
   idle(sessionId: string): Promise<void>;
+  /** Resolves when a run of another session has been driven from its start to its end: whatever was woken before has had its turn. */
+  otherRun(): Promise<void>;
   /** Resolves to the id of the session's open request. */
   asked(sessionId: string): Promise<string>;
   events(sessionId: string): DurableEvent[];
@@ -192,6 +194,12 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
     until: waitFor,
     async idle(sessionId) {
       await waitFor(sessionId, () => (store.runs.active(sessionId) ? undefined : true));
+    },
+    async otherRun() {
+      const other = test.session();
+      test.prompt(other);
+      (await model.next()).say('ok').end();
+      await test.idle(other);
     },
     asked: (sessionId) => waitFor(sessionId, () => store.requests.open(sessionId)[0]?.request_id),
     events: (sessionId) => [...store.log.replay(sessionId)],
