@@ -5,6 +5,11 @@ export const ruleAction = z.enum(['allow', 'ask', 'deny']);
 
 const matcher = z.string().min(1).max(limits.ruleTextCharsMax);
 
+/** Whether a shell would take a part of it for a glob, so that no command's words could ever be these. */
+function hasBareGlob(command: string): boolean {
+  return /[*?]|\[\S/.test(command.replaceAll(/\\.|'[^']*'|"[^"]*"/gs, ''));
+}
+
 /** A rule as config, commands and the store have it. */
 export const rule = z
   .strictObject({
@@ -27,6 +32,11 @@ export const rule = z
     if (command !== undefined && /[;&|<>()`$\n]/.test(command) && exact !== true) {
       context.addIssue({ code: 'custom', path: ['command'], message: 'a rule names one simple command, such as git status' });
     }
+    if (command !== undefined && hasBareGlob(command)) {
+      const message = 'a command has no * or ?: the words curl mean curl and whatever follows; use pattern for a glob, or quotes';
+      context.addIssue({ code: 'custom', path: ['command'], message });
+    }
+    if (command?.trim() === '') context.addIssue({ code: 'custom', path: ['command'], message: 'names no command, such as git status' });
     if (exact !== undefined && command === undefined) {
       context.addIssue({ code: 'custom', path: ['exact'], message: 'exact goes with command' });
     }

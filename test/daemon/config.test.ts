@@ -197,3 +197,13 @@ describe('what it says about models', () => {
     });
   });
 });
+
+test.each(['curl *', 'git pus?', 'cat [ab].txt', '  '])('a rule that could never match is refused when it is read: %j', (command) => {
+  const text = JSON.stringify({ permissions: { rules: [{ tool: 'bash', command, action: 'deny' }] } });
+  expect(() => parseConfig(text, '/c/config.json')).toThrow(/permissions\.rules\.0\.command: /);
+});
+
+test.each(['curl', "grep 'a*b'", 'grep "a?"', '[ -f x ]', 'ls a\\*'])('a rule whose words can be said is taken: %s', (command) => {
+  const text = JSON.stringify({ permissions: { rules: [{ tool: 'bash', command, action: 'deny' }] } });
+  expect(parseConfig(text, '/c/config.json').rules).toHaveLength(1);
+});
