@@ -24,6 +24,7 @@ import { createLiveTools } from './live-tools.js';
 import { createModelRequests } from './model-requests.js';
 import { recoverRuns } from './recover.js';
 import { createRespond } from './respond.js';
+import { createAnchors } from './anchors.js';
 import { createPermits } from './permits.js';
 import { createRuleBook } from './rule-book.js';
 import { createRunTurns } from './run-turns.js';
@@ -94,8 +95,15 @@ export function createEngine(deps: EngineDeps) {
   const housekeeping: Housekeeping = createHousekeeping({ store, commit, now, dropFiles: (id) => artifacts.drop(id) });
   const artifacts: ArtifactFiles = createArtifactFiles({ store, commit, dir: deps.artifactsDir, now, newId });
   const asks = createAsks({ store, commit, wakes, now, attended });
-  const ruleBook = createRuleBook({ store, loadPolicy: deps.loadPolicy, sources: deps.ruleSources, asks, attended });
-  const permits = createPermits({ loadPolicy: deps.loadPolicy, asks, rulesFor: ruleBook.rulesFor, timeoutMs: deps.approvalTimeoutMs });
+  const ruleBook = createRuleBook({ store, sources: deps.ruleSources, asks, attended });
+  const anchors = createAnchors({ store, commit, asks });
+  const permits = createPermits({
+    loadPolicy: deps.loadPolicy,
+    asks,
+    holdDirectory: anchors.hold,
+    rulesFor: ruleBook.rulesFor,
+    timeoutMs: deps.approvalTimeoutMs,
+  });
   let specs: ToolSpec[] | undefined;
   const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random, now, tellWaiting });
   const compactions = createCompactions({
@@ -168,6 +176,7 @@ export function createEngine(deps: EngineDeps) {
     artifacts,
     policy: deps.policy,
     ruleBook,
+    anchors,
     ruleSources: deps.ruleSources,
     housekeeping,
     running: drainers.running,

@@ -8,6 +8,7 @@ import { limits } from '../protocol/limits.js';
 import { saySubject } from '../protocol/rule-words.js';
 import { makeVisible } from '../protocol/visible.js';
 import type { ApprovalNeed, Preparation, Question, Reach, Tool } from '../tools/port.js';
+import type { Anchors } from './anchors.js';
 import type { Asks } from './asks.js';
 import type { RunHands } from './run-hands.js';
 
@@ -15,7 +16,9 @@ interface Deps {
   loadPolicy(): Promise<Policy>;
   asks: Asks;
   /** What counts for a session now; asks about the workspace's own config where nobody has decided about it yet. */
-  rulesFor(state: SessionState, call: OpenCall, waiting: RunHands): Promise<SourcedRule[]>;
+  rulesFor(state: SessionState, call: OpenCall, waiting: RunHands, workspace: string): Promise<SourcedRule[]>;
+  /** The real path of the session's directory, if it is still the one that the session was made in; otherwise why nothing may be done. */
+  holdDirectory: Anchors['hold'];
   /** How long an approval waits; null is for ever. */
   timeoutMs(): number | null;
 }
@@ -36,6 +39,12 @@ export interface Waiting extends RunHands {
 /** What the policy says; a tool that always wants a person's yes says so in its own words. */
 type Judgement = Ruling & { need?: ApprovalNeed };
 
+interface Examined {
+  preparation: Preparation;
+  ruling: Judgement;
+  workspace: string;
+}
+
 /** What became of a call. What a person said has its `audit` in the commit of the answer. */
 export type Permit =
   | { kind: 'granted'; reach: Reach; basis: string | undefined; audit: AuditEntry | undefined }
@@ -47,12 +56,31 @@ export type Permit =
   | { kind: 'gone' };
 
 /** Finds out whether a call may run: from the rules, the mode, or a person. */
-export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
-  async function judge(state: SessionState, ready: ReadyCall, preparation: Preparation, waiting: RunHands): Promise<Judgement> {
+export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, timeoutMs }: Deps) {
+  /** What a call would do now, and what the policy says of it; a string says why it cannot be done at all. */
+  async function examine(state: SessionState, ready: ReadyCall, waiting: RunHands): Promise<Examined | string> {
+    const preparation = await prepare(ready, state);
+    const isString = typeof preparation === 'string';
+    // A call that touches nothing is none of the directory's business.
+    const touches = isString || (preparation.accesses !== undefined && preparation.accesses.length > 0);
+    const held = touches ? await holdDirectory(state, ready.call, waiting) : { workspace: (await loadPolicy()).workspaceOf(state.cwd) };
+    if ('problem' in held) return held.problem;
+    if (isString) return preparation;
+    const { workspace } = held;
+    return { preparation, workspace, ruling: await judge(state, ready, preparation, workspace, waiting) };
+  }
+
+  async function judge(
+    state: SessionState,
+    ready: ReadyCall,
+    preparation: Preparation,
+    workspace: string,
+    waiting: RunHands,
+  ): Promise<Judgement> {
     const { call, tool, args } = ready;
     const { accesses } = preparation;
-    const rules = await rulesFor(state, call, waiting);
-    const asked = { toolName: tool.name, accesses, readOnly: tool.readOnly, mode: state.approvalMode, cwd: state.cwd, rules };
+    const rules = await rulesFor(state, call, waiting, workspace);
+    const asked = { toolName: tool.name, accesses, readOnly: tool.readOnly, mode: state.approvalMode, cwd: state.cwd, workspace, rules };
     const ruling = (await loadPolicy()).judge(asked);
     const need = state.approvalMode === 'full' ? undefined : tool.approval?.(args);
     if (!need || ruling.action === 'deny') return ruling;
@@ -75,10 +103,10 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
     /** For a call that was begun before a restart, too: the answer of then is found again if it is still about the same. */
     async obtain(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
       for (let i = 0; i < limits.approvalRoundsMax; i++) {
-        const preparation = await prepare(ready, state);
-        if (typeof preparation === 'string') return { kind: 'refused', why: preparation, audit: undefined };
-        const ruling = await judge(state, ready, preparation, waiting);
+        const examined = await examine(state, ready, waiting);
         if (waiting.signal.aborted) return { kind: 'gone' };
+        if (typeof examined === 'string') return { kind: 'refused', why: examined, audit: undefined };
+        const { preparation, ruling } = examined;
         const about = auditOf(state, ready);
         if (ruling.action === 'deny') {
           const why = `Not allowed: ${ruling.why}`;
@@ -101,13 +129,13 @@ export function createPermits({ loadPolicy, asks, rulesFor, timeoutMs }: Deps) {
           return { kind: 'stopped', why: isNo ? 'Denied by the person.' : 'Not run: the person gave no answer.' };
         }
         // What was approved is what is there now: a file or a rule may have changed while a person thought.
-        const now = await prepare(ready, state);
-        const still = typeof now === 'string' ? undefined : await judge(state, ready, now, waiting);
-        if (typeof now === 'string' || !still || still.action === 'deny') continue;
+        const again = await examine(state, ready, waiting);
+        if (typeof again === 'string' || again.ruling.action === 'deny') continue;
+        const { preparation: now, ruling: still, workspace } = again;
         if (digestOf(ready, state, now, still) !== digest) continue;
         if (!verdict.network) return { kind: 'granted', reach: still.reach, basis: now.basis, audit: undefined };
         // The same as if the model had asked for the network and a person had approved that.
-        const online = await judge(state, ready, withNetwork(now), waiting);
+        const online = await judge(state, ready, withNetwork(now), workspace, waiting);
         if (online.action === 'deny') continue;
         return { kind: 'granted', reach: online.reach, basis: now.basis, audit: undefined };
       }
@@ -137,7 +165,7 @@ function withNetwork({ accesses, ...rest }: Preparation): Preparation {
 function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basis }: Preparation, { reach, paths }: Ruling): string {
   const { kind, network, writable } = reach.confinement;
   return createHash('sha256')
-    .update(JSON.stringify([tool.name, call.args, cwd, diff ?? '', basis ?? '', paths, kind, network, writable]))
+    .update(JSON.stringify([tool.name, call.args, cwd, diff ?? '', basis ?? '', reach.workspace, paths, kind, network, writable]))
     .digest('hex');
 }
 

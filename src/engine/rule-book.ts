@@ -1,5 +1,5 @@
 import type { OpenCall, SessionState } from '../core/session.js';
-import type { Policy, RuleSources, SourcedRule, WorkspaceConfig } from '../policy/port.js';
+import type { RuleSources, SourcedRule, WorkspaceConfig } from '../policy/port.js';
 import type { UiMethod } from '../protocol/events.js';
 import { sayRule } from '../protocol/rule-words.js';
 import { makeVisible } from '../protocol/visible.js';
@@ -10,7 +10,6 @@ import type { RunHands } from './run-hands.js';
 
 interface Deps {
   store: Store;
-  loadPolicy(): Promise<Policy>;
   sources: RuleSources;
   asks: Asks;
   attended(sessionId: string, method: UiMethod): boolean;
@@ -20,7 +19,7 @@ interface Deps {
 type Waiting = Pick<RunHands, 'signal' | 'withoutSlot'>;
 
 /** All rules that count for a session: of the config, of the store, and of a workspace whose config is trusted. */
-export function createRuleBook({ store, loadPolicy, sources, asks, attended }: Deps) {
+export function createRuleBook({ store, sources, asks, attended }: Deps) {
   const asking = new Map<string, Promise<void>>();
 
   function stored(workspace: string, sessionId: string): SourcedRule[] {
@@ -64,8 +63,7 @@ export function createRuleBook({ store, loadPolicy, sources, asks, attended }: D
   return {
     known,
     /** The same, once a person has said whether the workspace's own config counts. Nobody there to ask: it does not, and is asked later. */
-    async rulesFor(state: SessionState, call: OpenCall, waiting: Waiting): Promise<SourcedRule[]> {
-      const workspace = (await loadPolicy()).workspaceOf(state.cwd);
+    async rulesFor(state: SessionState, call: OpenCall, waiting: Waiting, workspace: string): Promise<SourcedRule[]> {
       const own = sources.inWorkspace(workspace);
       const isNew = own?.problem === undefined && own !== undefined && store.permissions.isTrusted(workspace, own.digest) === undefined;
       if (isNew && attended(state.id, 'confirm')) await askTrust(state, call, own, workspace, waiting);

@@ -25,10 +25,10 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
 
   function open(call: JudgedCall): Case {
     const settings = read();
-    const workspace = toRealPath(call.cwd) ?? call.cwd;
+    const workspace = call.workspace ?? toRealPath(call.cwd) ?? call.cwd;
     const guarded = guardedBy(settings);
     const places = { own: guarded.own, shared: (settings.shared ?? []).map((dir) => toRealPath(dir) ?? dir) };
-    const roots = createRoots([workspace, ...settings.writable], workspace, realHome, places);
+    const roots = createRoots(settings.writable, workspace, realHome, places);
     const noWorkspace = whyNoWorkspace(workspace, places);
     return { ...call, settings, guarded, roots, noWorkspace, bases: { workspace, home: realHome }, compiled: {} };
   }

@@ -23,8 +23,10 @@ export interface JudgedCall {
   /** The tool says that it changes nothing. It counts only for a tool that declares no accesses. */
   readOnly: boolean;
   mode: Mode;
-  /** The session's directory. */
+  /** The session's directory, as it is named. */
   cwd: string;
+  /** Its real path, for a session that is known to be still in the same directory; looked up without it. */
+  workspace?: string;
   rules: readonly SourcedRule[];
 }
 

@@ -26,10 +26,11 @@ export function whyNoWorkspace(real: string, { own, shared }: NoWorkspace): stri
   return `${real} is shared by programs that have their sockets there, so it is not a workspace; make a directory and start a session in it`;
 }
 
-/** The directories that may be written, as they lead now. One that holds the home directory, or the system, is too much for anybody. */
+/** The workspace and other directories that may be written, as those lead now. One that holds the home directory, or the system, is too much for anybody. */
 export function createRoots(dirs: readonly string[], workspace: string, home: string, places: NoWorkspace): string[] {
-  return dirs.flatMap((dir) => {
-    const real = toRealPath(toAbsolute(dir, workspace, home));
+  // The workspace is a real path already: resolved again, it could be another one.
+  const reals = [workspace, ...dirs.map((dir) => toRealPath(toAbsolute(dir, workspace, home)))];
+  return reals.flatMap((real) => {
     const isTooWide =
       real === undefined ||
       real === '/' ||

@@ -1,5 +1,6 @@
 import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
+import type { AnchorRows } from './anchor-rows.js';
 import type { EntryRows } from './entry-rows.js';
 import type { InputRows } from './input-rows.js';
 import type { PartialRows } from './partial-rows.js';
@@ -16,10 +17,11 @@ interface Tables {
   requests: RequestRows;
   partials: PartialRows;
   permissions: PermissionRows;
+  anchors: AnchorRows;
 }
 
 /** What an event makes of the rows: the SQL twin of `evolve`. Called in the transaction that appends the event. */
-export function createProjection({ sessions, entries, inputs, runs, requests, partials, permissions }: Tables, bootId: string) {
+export function createProjection({ sessions, entries, inputs, runs, requests, partials, permissions, anchors }: Tables, bootId: string) {
   function endMessage(event: DurableEvent & { type: 'message_end' }, atMs: number): void {
     const { session_id, message_id, message } = event.payload;
     runs.endMessage(event.payload);
@@ -56,11 +58,22 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
     if (about) permissions.setTrust(about.workspace, about.digest, result === true, by, atMs);
   }
 
+  /** A session works in another directory from the commit on that says so. */
+  function reanchor({ payload }: DurableEvent & { type: 'ui_resolved' }): void {
+    const agreed = payload.result === true ? requests.anchor(payload.request_id) : undefined;
+    if (agreed) anchors.write(payload.session_id, agreed);
+  }
+
+  function createOrUpdate({ payload }: DurableEvent & { type: 'session_update' }, atMs: number): void {
+    if (!payload.created) return sessions.update(payload, atMs);
+    sessions.insert(payload, entries.pathLength(payload.leaf_id ?? null), atMs);
+    if (payload.parent_id !== undefined && payload.parent_id !== null) anchors.copy(payload.parent_id, payload.session_id);
+  }
+
   return function project(event: DurableEvent, atMs: number): void {
     switch (event.type) {
       case 'session_update':
-        if (event.payload.created) sessions.insert(event.payload, entries.pathLength(event.payload.leaf_id ?? null), atMs);
-        else sessions.update(event.payload, atMs);
+        createOrUpdate(event, atMs);
         break;
       case 'agent_start':
         runs.start(event.payload, bootId, event.seq, atMs);
@@ -97,6 +110,7 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
         requests.resolve(event.payload, atMs);
         remember(event, atMs);
         trust(event, atMs);
+        reanchor(event);
         break;
       case 'usage_update': {
         const { input, output, cache_read, cache_write, cost_usd, context_left_percent } = event.payload;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EventPayload, UiMethod, UiRequest } from '../protocol/events.js';
 import type { RuleRow } from '../protocol/permissions.js';
+import type { Anchor } from './anchor-rows.js';
 import type { Database } from './sqlite.js';
 
 interface RequestRow {
@@ -69,6 +70,11 @@ export function createRequestRows(db: Database) {
     trusting(requestId: string): { workspace: string; digest: string } | undefined {
       const { kind, workspace, digest } = JSON.parse(paramsOf.get(requestId) ?? '{}') as Record<string, unknown>;
       return kind === 'trust' && typeof workspace === 'string' && typeof digest === 'string' ? { workspace, digest } : undefined;
+    },
+    /** The directory that a person was asked about; undefined when the request is about something else. */
+    anchor(requestId: string): Anchor | undefined {
+      const params = JSON.parse(paramsOf.get(requestId) ?? '{}') as { kind?: unknown; anchor?: Anchor };
+      return params.kind === 'directory' ? params.anchor : undefined;
     },
     insert(request: UiRequest, atMs: number): void {
       const expiresMs = request.expires_at === null ? null : Date.parse(request.expires_at);

@@ -1,3 +1,4 @@
+import { createAnchorRows } from './anchor-rows.js';
 import type { SessionState } from '../core/session.js';
 import { createArtifactRows } from './artifact-rows.js';
 import { createAuditRows } from './audit-rows.js';
@@ -29,6 +30,7 @@ export function createStore(db: Database, bootId: string) {
   const requests = createRequestRows(db);
   const search = createSearchRows(db, meta);
   const permissions = createPermissionRows(db);
+  const anchors = createAnchorRows(db);
   const partials = createPartialRows(db);
   const log = createEventLog(db, createEventBodies(entries, inputs), meta);
   return {
@@ -43,6 +45,7 @@ export function createStore(db: Database, bootId: string) {
     partials,
     log,
     permissions,
+    anchors,
     audit: createAuditRows(db),
     todos: createTodoRows(db),
     processes: createProcessRows(db, bootId),
@@ -50,7 +53,7 @@ export function createStore(db: Database, bootId: string) {
     search,
     tree: createTreeRows(db),
     sweep: createSweep(db, search),
-    project: createProjection({ sessions, entries, inputs, runs, requests, partials, permissions }, bootId),
+    project: createProjection({ sessions, entries, inputs, runs, requests, partials, permissions, anchors }, bootId),
     /** Undefined when there is no such session, or it was deleted. */
     load(sessionId: string): SessionState | undefined {
       const settings = sessions.load(sessionId);

@@ -83,12 +83,13 @@ function useBackground(backgrounds: Backgrounds, { id = '', kill, timeout = 0 }:
 }
 
 /** Where the command is started; in a private directory of the sandbox when the session's is not a workspace. */
-function directoryOf({ cwd, reach }: ToolContext): string {
+function directoryOf({ reach }: ToolContext): string {
+  const cwd = reach.workspace;
   if (reach.noWorkspace !== undefined && reach.confinement.kind === 'sandbox') return privateDir;
   try {
-    const real = realpathSync(cwd);
-    if (statSync(real).isDirectory()) return real;
-    throw new CannotStart(`${cwd} is not a directory.`);
+    // It was judged as a real path: a link that stands there by now is not followed.
+    if (realpathSync(cwd) === cwd && statSync(cwd).isDirectory()) return cwd;
+    throw new CannotStart(`${cwd} is not the directory any more that it was.`);
   } catch (error) {
     if (error instanceof CannotStart) throw error;
     throw new CannotStart(`The working directory ${cwd} cannot be used: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`);

@@ -106,7 +106,7 @@ function realPath(path: string): string | undefined {
 
 interface Mount {
   path: string;
-  kind: 'base' | 'private' | 'writable' | 'readOnly' | 'guarded' | 'hidden' | 'pinned';
+  kind: 'base' | 'private' | 'writable' | 'readOnly' | 'guarded' | 'hidden' | 'pinned' | 'cwd';
   args: string[];
 }
 
@@ -179,7 +179,7 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
   const isPrivate = covering?.kind === 'private' && covering.path !== cwd;
   const coversCwd = isPrivate || hidden.some((path) => path !== cwd && isWithin(cwd, path));
   // A directory that may only be read must be there all the same.
-  if (coversCwd && covering?.kind !== 'writable' && !hidden.includes(cwd)) put('readOnly', cwd, '--ro-bind', cwd);
+  if (coversCwd && covering?.kind !== 'writable' && !hidden.includes(cwd)) put('cwd', cwd, '--ro-bind', cwd);
   for (const path of realPaths(confinement.guarded ?? [])) if (nearest(path)?.kind === 'writable') put('guarded', path, '--ro-bind', path);
   for (const path of realPaths(confinement.readOnly)) if (nearest(path)?.kind === 'writable') put('readOnly', path, '--ro-bind', path);
   for (const path of hidden) {
@@ -199,8 +199,9 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
     for (const path of new Set(pinned)) put('pinned', path);
   }
   const ordered = [...mounts.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const pins = ordered.filter(({ kind }) => kind === 'pinned' || (kind === 'writable' && bindsDescriptors));
-  for (const [i, mount] of pins.entries()) mount.args = ['--bind-fd', String(firstPinned + i), mount.path];
+  const pins = ordered.filter(({ kind }) => kind === 'pinned' || (bindsDescriptors && (kind === 'writable' || kind === 'cwd')));
+  for (const [i, mount] of pins.entries())
+    mount.args = [mount.kind === 'cwd' ? '--ro-bind-fd' : '--bind-fd', String(firstPinned + i), mount.path];
   return { mounts: ordered, pinned: pins.map(({ path }) => path) };
 }
 

@@ -98,8 +98,9 @@ test('a directory that is gone is a clear error', async () => {
   using place = makePlace();
   const gone = join(place.cwd, 'gone');
   mkdirSync(gone);
+  const reach = workspaceReach(gone);
   rmSync(gone, { recursive: true });
-  expect(await place.call({ command: 'true' }, { cwd: gone })).toMatchObject({
+  expect(await place.call({ command: 'true' }, { cwd: gone, reach })).toMatchObject({
     text: `The working directory ${gone} cannot be used: ENOENT.`,
     isError: true,
   });

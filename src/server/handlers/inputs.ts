@@ -66,9 +66,10 @@ export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' |
   /** A first prompt in an empty store makes its session, in the same commit. What is refused makes none. */
   function submitToNewSession(input: NewInput, client: Client): Outcome<Submitted> & { sessionId: string } {
     const sessionId = newId('ses');
+    const fields = { ...sessionDefaults(), ...readFirstSettings(engine) };
     const outcome = commit.create(sessionId, (state, fresh) => {
       const draft = createDraft(state);
-      const made = createSession(sessionId, { ...sessionDefaults(), ...readFirstSettings(engine) });
+      const made = createSession(sessionId, fields);
       if (made.ok) made.facts.forEach((fact) => draft.say(fact));
       const submitted = decideSubmit(draft.state, input, fresh);
       if (!submitted.ok) return submitted;
@@ -76,6 +77,7 @@ export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' |
       if (!decision.ok) return decision;
       return { ...decision, usesFirstSettings: true, ...(client.saidHello ? {} : { activate: sessionId }) };
     });
+    if (outcome.ok) engine.anchors.note(sessionId, fields.cwd);
     return { ...outcome, sessionId };
   }
 

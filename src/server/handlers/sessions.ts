@@ -95,6 +95,7 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
         return decision.ok && isFirst ? { ...decision, usesFirstSettings: true } : decision;
       });
       if (!outcome.ok) return refused(outcome.refusal);
+      engine.anchors.note(id, fields.cwd);
       clients.attach(client, id);
       return reply<'new_session'>('session', { session_id: id, active: movesActive(client) }, outcome.seq);
     },
