@@ -229,10 +229,12 @@ function toSessionState(state: StateView): SessionState {
   };
 }
 
-function toRun({ run_id: id, aborting, turns, turn, message, calls, usage_before: usageBefore }: NonNullable<StateView['run']>): ActiveRun {
+function toRun(run: NonNullable<StateView['run']>): ActiveRun {
+  const { run_id: id, aborting, abort_reason: abortReason, turns, turn, message, calls, usage_before: usageBefore } = run;
   return {
     id,
     aborting,
+    abortReason,
     turns,
     turn: turn && {
       id: turn.turn_id,

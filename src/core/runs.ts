@@ -4,7 +4,7 @@ import { limits } from '../protocol/limits.js';
 import type { ContentBlock, Usage } from '../protocol/messages.js';
 import { sayCompactionFailed } from './compaction.js';
 import { accept, createDraft, reject, type Decision, type Draft, type Fresh } from './decision.js';
-import { evolve, type ActiveRun, type OpenCall, type SessionState, type Turn } from './session.js';
+import { evolve, unexplainedAbort, type ActiveRun, type OpenCall, type SessionState, type Turn } from './session.js';
 import {
   atTurn,
   nextKind,
@@ -247,7 +247,7 @@ export function abortRun(state: SessionState, keepQueue: boolean, reason: string
   return accept(draft.facts, { runId: state.run.id });
 }
 
-export function sayAbort(draft: Draft, keepQueue: boolean, reason = 'aborting'): void {
+export function sayAbort(draft: Draft, keepQueue: boolean, reason = unexplainedAbort): void {
   const { id: session_id, run, inputs, paused } = draft.state;
   if (!run || run.aborting) return;
   const at = { session_id, run_id: run.id };
@@ -304,7 +304,7 @@ export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh):
   const { run } = state;
   if (!run) return reject('no_active_run');
   // An abort that was accepted is what the run comes to, whatever else goes wrong at the same moment.
-  const { outcome, error, spoken, usage }: Settlement = run.aborting ? { ...asked, outcome: 'aborted', error: null } : asked;
+  const { outcome, error, spoken, usage }: Settlement = run.aborting ? { ...asked, outcome: 'aborted', error: toAbortError(run) } : asked;
   const words = settleWords[outcome];
   const draft = createDraft(state);
   if (run.message) {
@@ -320,7 +320,7 @@ export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh):
   sayUsage(draft, usage ?? null, state.contextLeftPercent);
   sayCompactionFailed(draft, { code: 'session_error', message: `the run was ${outcome === 'failed' ? 'stopped' : outcome}` });
   if (draft.state.run?.turn) sayTurnEnd(draft, draft.state.run.turn);
-  if (error) {
+  if (error && outcome !== 'aborted') {
     draft.say({ type: 'error', payload: { session_id: state.id, run_id: run.id, ...error } });
   }
   if (outcome !== 'aborted') {
@@ -329,6 +329,11 @@ export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh):
   sayRunEnd(draft, run, outcome, error);
   sayAfterRun(draft, fresh);
   return accept(draft.facts, undefined);
+}
+
+/** Why a run was aborted is told with its end. */
+function toAbortError({ abortReason: message }: ActiveRun): RunError | null {
+  return message === null ? null : { code: 'aborted', message };
 }
 
 function toResolved(outcome: Settlement['outcome']): 'aborted' | 'interrupted' {

@@ -29,6 +29,8 @@ export interface Turn {
 export interface ActiveRun {
   id: string;
   aborting: boolean;
+  /** Why it is being aborted, if that was told. */
+  abortReason: string | null;
   turns: number;
   turn: Turn | null;
   message: { id: string; role: Role } | null;
@@ -78,6 +80,9 @@ export interface SessionState {
   contextLeftPercent: number | null;
 }
 
+/** What `status` says of an abort without a reason. */
+export const unexplainedAbort = 'aborting';
+
 export function emptySession(id: string): SessionState {
   return {
     id,
@@ -118,7 +123,16 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
       return {
         ...state,
         inputs: state.inputs.map((input) => (input.for_run === fact.payload.run_id ? withoutRun(input) : input)),
-        run: { id: fact.payload.run_id, aborting: false, turns: 0, turn: null, message: null, calls: [], usageBefore: state.usage },
+        run: {
+          id: fact.payload.run_id,
+          aborting: false,
+          abortReason: null,
+          turns: 0,
+          turn: null,
+          message: null,
+          calls: [],
+          usageBefore: state.usage,
+        },
       };
     case 'agent_end': {
       const { run_id: id, outcome, error } = fact.payload;
@@ -149,6 +163,11 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
   }
 }
 
+/** Why a run is aborted, as the `status` of its abort tells it; null when nobody said. */
+export function abortReasonOf({ message }: EventPayload<'status'>): string | null {
+  return message === unexplainedAbort ? null : message;
+}
+
 /** The run that an input was accepted for has begun: from now on it waits like any other. */
 function withoutRun({ for_run: _begun, ...input }: QueuedInput): QueuedInput {
   return input;
@@ -157,7 +176,7 @@ function withoutRun({ for_run: _begun, ...input }: QueuedInput): QueuedInput {
 function updateRun(run: ActiveRun, fact: Fact): ActiveRun {
   switch (fact.type) {
     case 'status':
-      return fact.payload.run_state === 'aborting' ? { ...run, aborting: true } : run;
+      return fact.payload.run_state === 'aborting' ? { ...run, aborting: true, abortReason: abortReasonOf(fact.payload) } : run;
     case 'turn_start': {
       const { turn_id: id, kind, input_ids: inputIds } = fact.payload;
       return { ...run, turns: run.turns + 1, turn: { id, kind, inputIds, responded: false, callsMade: 0 }, calls: [] };

@@ -76,7 +76,8 @@ export function judgePath(kind: 'read' | 'write', path: string, now: Case): Judg
   const absolute = toAbsolute(path, now.cwd, now.bases.home);
   if (isTooLong(absolute)) return { of: 'path', text: `${kind} ${path}`, ...judgeTooLong(kind, now) };
   const real = toRealPath(absolute);
-  if (real === undefined) return { of: 'path', text: `${kind} ${path}`, action: 'deny', why: `${path} leads nowhere` };
+  if (real === undefined)
+    return { of: 'path', text: `${kind} ${path}`, action: 'deny', why: `${path} is a link whose target does not exist` };
   return judgeRealPath(kind, { path, absolute, real }, now);
 }
 

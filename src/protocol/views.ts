@@ -76,6 +76,8 @@ export const openCall = z.object({
 export const activeRun = z.object({
   run_id: z.string(),
   aborting: z.boolean(),
+  /** Why it is being aborted, if that was told. */
+  abort_reason: z.string().nullable(),
   turns: z.number(),
   turn: z
     .object({
@@ -166,6 +168,8 @@ export const sessionRow = z.object({
   updated_at: z.string(),
   message_count: z.number(),
   last_user_message: z.string(),
+  /** The beginning of the first prompt: what to call a session that has no title. */
+  first_user_message: z.string(),
   archived: z.boolean(),
 });
 export type SessionListRow = z.infer<typeof sessionRow>;

@@ -50,6 +50,7 @@ export function createStateView(engine: Engine, clients: Clients) {
     return {
       run_id: run.id,
       aborting: run.aborting,
+      abort_reason: run.abortReason,
       turns: run.turns,
       turn: turn && {
         turn_id: turn.id,

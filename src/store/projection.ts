@@ -1,3 +1,4 @@
+import { abortReasonOf } from '../core/session.js';
 import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { AnchorRows } from './anchor-rows.js';
@@ -131,7 +132,9 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
         break;
       }
       case 'status':
-        if (event.payload.run_state === 'aborting' && event.payload.run_id !== undefined) runs.abort(event.payload.run_id);
+        if (event.payload.run_state === 'aborting' && event.payload.run_id !== undefined) {
+          runs.abort(event.payload.run_id, abortReasonOf(event.payload));
+        }
         break;
       case 'warning':
       case 'error':

@@ -57,7 +57,7 @@ export function createRunRows(db: Database) {
   const end = db.prepare(
     'UPDATE run SET outcome = ?, error = ?, usage = ?, ended_seq = ?, ended_ms = ? WHERE id = ? AND ended_seq IS NULL',
   );
-  const abort = db.prepare('UPDATE run SET aborting = 1 WHERE id = ?');
+  const abort = db.prepare('UPDATE run SET aborting = 1, error = ? WHERE id = ?');
   const setTurn = db.prepare('UPDATE run SET turn = ?, turns = turns + ? WHERE id = ?');
   const setMessage = db.prepare('UPDATE run SET message_id = ?, message_role = ? WHERE id = ?');
   const calls = db.prepare<[string], CallRecord>(
@@ -85,6 +85,7 @@ export function createRunRows(db: Database) {
     return {
       id: row.id,
       aborting: row.aborting === 1,
+      abortReason: row.aborting === 1 ? (parseError(row.error)?.message ?? null) : null,
       turns: row.turns,
       turn: row.turn === null ? null : (JSON.parse(row.turn) as Turn),
       message: row.message_id === null ? null : { id: row.message_id, role: row.message_role as Role },
@@ -134,8 +135,9 @@ export function createRunRows(db: Database) {
       const { changes } = end.run(outcome, toJson(error), toJson(usage), seq, atMs, run_id);
       assert.equal(changes, 1, 'a run ends once');
     },
-    abort(runId: string): void {
-      abort.run(runId);
+    /** Until the run has ended, its `error` is why it is aborted. */
+    abort(runId: string, reason: string | null): void {
+      abort.run(reason === null ? null : toJson({ code: 'aborted', message: reason } satisfies RunError), runId);
     },
     startTurn({ run_id, turn_id, kind, input_ids }: EventPayload<'turn_start'>): void {
       const turn: Turn = { id: turn_id, kind, inputIds: input_ids, responded: false, callsMade: 0 };

@@ -1,5 +1,6 @@
 import type { OpenCompaction, SessionState } from '../core/session.js';
 import type { EventPayload } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
 import type { Usage } from '../protocol/messages.js';
 import type { SessionListRow } from '../protocol/views.js';
 import type { Database } from './sqlite.js';
@@ -36,6 +37,7 @@ interface ListRecord {
   archived: number;
   message_count: number;
   last_user_text: string;
+  first_user_text: string | null;
   updated_ms: number;
   aborting: number | null;
   last_outcome: SessionListRow['last_outcome'];
@@ -94,6 +96,8 @@ export function createSessionRows(db: Database) {
   const exists = db.prepare<[string], number>('SELECT 1 FROM session WHERE id = ? AND deleted = 0').pluck();
   const page = db.prepare<[Record<string, unknown>], ListRecord>(
     `SELECT session.id, title, cwd, model, archived, message_count, last_user_text, updated_ms, run.aborting,
+       (SELECT substr(text, 1, ${limits.snippetCharsMax}) FROM entry WHERE entry.session_id = session.id AND role = 'user'
+        ORDER BY no LIMIT 1) AS first_user_text,
        (SELECT outcome FROM run last WHERE last.session_id = session.id AND last.ended_seq IS NOT NULL AND last.turns > 0
         ORDER BY last.started_seq DESC LIMIT 1) AS last_outcome,
        paused = 1 AND EXISTS (SELECT 1 FROM input WHERE input.session_id = session.id AND input.state = 'waiting') AS paused
@@ -224,6 +228,7 @@ function toListRow(row: ListRecord): SessionListRow {
     updated_at: new Date(row.updated_ms).toISOString(),
     message_count: row.message_count,
     last_user_message: row.last_user_text,
+    first_user_message: row.first_user_text ?? '',
     archived: row.archived === 1,
   };
 }

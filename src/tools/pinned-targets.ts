@@ -141,7 +141,7 @@ async function pinParent(directory: string): Promise<Parent | string> {
       pin = await open(path, O_PATH | O_DIRECTORY);
     } catch (error) {
       if (!isFault(error, 'ENOENT') || dirname(path) === path) throw error;
-      if (!isName(basename(path))) return 'is behind a link that leads nowhere';
+      if (!isName(basename(path))) return 'is behind a link whose target does not exist';
       missing.unshift(basename(path));
       path = dirname(path);
       continue;

@@ -35,7 +35,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
     const policy = engine.policy();
     return policy
       ? answer(policy)
-      : refusedWith('overloaded', 'the policy is not there: too many files are open, or the daemon has to be restarted');
+      : refusedWith('overloaded', 'the permission rules could not be loaded: too many files are open, or the program was replaced while the daemon ran; try again, or restart it with berth daemon stop');
   }
 
   const modeOf = (where: Where): SessionState['approvalMode'] => where.state?.approvalMode ?? sessionDefaults().approval_mode ?? 'ask';
@@ -180,5 +180,5 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
 }
 
 function notNow(): Answer {
-  return refusedWith('store_busy', 'the store does not take it now; try again');
+  return refusedWith('store_busy', 'the database did not take the change (its disk may be full or busy), so nothing was changed; try again');
 }
