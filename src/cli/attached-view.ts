@@ -10,7 +10,7 @@ import { printable, printableJson, printableLine } from './printable.js';
 import { describeQuestion } from './questions.js';
 import { replayEvents } from './replay.js';
 import { describeGone } from './restart-hint.js';
-import { isColoured, writeErr, writeOut } from './standard-streams.js';
+import { isColoured, outputColumns, writeErr, writeOut } from './standard-streams.js';
 import { createStyle } from './style.js';
 
 interface Options {
@@ -29,11 +29,11 @@ const leaveSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export async function viewSession(berth: Berth, sessionId: string, { since, json }: Options): Promise<ExitCode> {
   const { stdin, stdout } = process;
   const attached = await berth.attach(sessionId);
-  const interactive = stdin.isTTY && stdout.isTTY && !json;
+  const interactive = stdin.isTTY && stdout.isTTY && !json && process.env.TERM !== 'dumb';
   const terminal = interactive
     ? (await import('./terminal.js')).openTerminal({ input: stdin, output: stdout, subject: openQuestion, onLine, onLeave: leave })
     : undefined;
-  const page = createPage((text) => (terminal ? terminal.write(text) : writeOut(text)));
+  const page = createPage((text) => (terminal ? terminal.write(text) : writeOut(text)), outputColumns);
   const view = createLineView(page, createStyle(isColoured()), (by) => by.includes(berth.hello().client_id));
   const note = (text: string): void => (json ? writeErr(`${printable(text)}\n`) : view.note(printable(text)));
   const started = new Set<string>();
@@ -89,6 +89,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
       onLine(line, openQuestion());
     });
     lines.on('close', () => {
+      if (stdin.isTTY) return leave();
       void input.done().then(() => {
         inputOver = true;
         leaveIfOver();
@@ -100,7 +101,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   try {
     if (!json) {
       page.line(createStyle(isColoured()).bold(titleOf(attached)));
-      if (interactive) view.note('A line is sent when you press enter. /help lists more; ctrl-C leaves, the run goes on.');
+      if (interactive) view.note('A line is sent when you press enter. /help lists more; ctrl-C on an empty line leaves, the run goes on.');
     }
     const show = (event: WireEvent): void => (json ? print(event) : view.event(event));
     const replayed = since !== undefined && (await replayEvents({ berth, attached, after: since, show, note }));
@@ -153,7 +154,8 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   function farewell(): string {
     const { state, seq } = attached.view();
     const named = shortId(state.id);
-    return `[detached] ${state.run ? 'The run goes on. ' : ''}berth attach ${named} comes back; with --since ${seq}, from here.`;
+    const doing = state.requests.length > 0 ? 'The run waits for an answer; berth answer lists it. ' : state.run ? 'The run goes on. ' : '';
+    return `[detached] ${doing}berth attach ${named} comes back; with --since ${seq}, from here.`;
   }
 }
 

@@ -12,7 +12,7 @@ import { awaitRun } from './awaited-run.js';
 import { newestOrNew } from './newest.js';
 import { sendAndWait } from './send.js';
 import type { Subcommand, Cli } from './subcommand.js';
-import { writeOut } from './standard-streams.js';
+import { outputColumns, writeOut } from './standard-streams.js';
 import { readStdin } from './stdin.js';
 import { viewSession } from './attached-view.js';
 
@@ -58,7 +58,7 @@ function isNpmStart(): boolean {
 async function showAround(cli: Cli, berth: Berth): Promise<ExitCode> {
   const { session_id: sessionId, run_id: runId } = await welcome(berth);
   cli.print(`> ${welcomePrompt}`);
-  const page = createPage(writeOut);
+  const page = createPage(writeOut, outputColumns);
   const { outcome, error } = await awaitRun(berth, sessionId, runId, {
     say: (messageId, piece) => page.flow(messageId, piece),
     tell: cli.tell,

@@ -1,5 +1,7 @@
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
+/** Two of them are a flag, which is as wide as two characters. */
+const halfFlag = /^[\u{1f1e6}-\u{1f1ff}]$/u;
 const narrowest = /^[\p{Mn}\p{Me}\ufe0e\ufe0f]$/u;
 const plain = /^[ -~]*$/;
 
@@ -7,8 +9,13 @@ const plain = /^[ -~]*$/;
 export function columnsOf(text: string): number {
   if (plain.test(text)) return text.length;
   let columns = 0;
-  for (const character of text) columns += narrowest.test(character) ? 0 : wide.test(character) ? 2 : 1;
+  for (const character of text) columns += widthOf(character);
   return columns;
+}
+
+function widthOf(character: string): 0 | 1 | 2 {
+  if (narrowest.test(character)) return 0;
+  return wide.test(character) && !halfFlag.test(character) ? 2 : 1;
 }
 
 /** As much of a line as fits, with `…` when something is missing. */

@@ -36,8 +36,8 @@ export interface LineInput {
 }
 
 const help = [
-  'A line is sent: as a prompt, or while a run is in progress as a steer. An open question is answered instead: the one that was',
-  'open when you began to type. If that has changed when you press enter, nothing is sent, and the up arrow brings the line back.',
+  'A line is sent: as a prompt, or while a run is in progress as a steer. An open question is answered instead: the one that was ' +
+    'open when you began to type. If that has changed when you press enter, nothing is sent, and the up arrow brings the line back.',
   '  /follow TEXT   for when the run would otherwise end',
   '  /steer TEXT    for the next turn of the run, also while a question is open',
   '  /abort         stop the run',
@@ -48,7 +48,7 @@ const help = [
   `  /mode MODE     what needs your yes: ${modeNames.join(', ')}; without MODE, say which it is`,
   '  /model NAME    talk to another model from the next turn on; without NAME, say which it is',
   '  /compact TEXT  have old messages summarised; TEXT, if any, says what to pay attention to',
-  '  /quit          leave; the run goes on (so do ctrl-C and ctrl-D)',
+  '  /quit          leave; the run goes on (so do ctrl-D and ctrl-C; after half a line, ctrl-C only puts that away)',
   '  //TEXT         send a text that begins with a slash',
 ];
 

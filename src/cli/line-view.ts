@@ -11,10 +11,13 @@ import { printableLine } from './printable.js';
 import { describeAnswer, describeQuestion, hintOf, type Shown } from './questions.js';
 import { describeEnding, describeError, describePause } from './run-ending.js';
 import { createSpoken } from './spoken.js';
+import { describeStatus } from './status-text.js';
 import type { Style } from './style.js';
 import { showToolEnd } from './tool-lines.js';
 import { createToolOutputs } from './tool-outputs.js';
 
+/** The id in what an answer says of who gave it: people know their terminals by other names. */
+const clientId = / \(\w+_\w+\)$/;
 const recentMessagesMax = 8;
 const resultLinesMax = 20;
 const questionLinesMax = 60;
@@ -53,9 +56,9 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   const outputs = createToolOutputs(page, note);
   const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
 
-  /** A call that never began was not given a title. */
+  /** A call that never began was not given a title, and that of a command does not look like one. */
   const titleOf = ({ title, tool_name, args }: EventPayload<'tool_execution_start'>): string =>
-    title === tool_name && Object.keys(args).length > 0 ? describeCall(tool_name, args) : quote(title);
+    title === tool_name || (tool_name === 'bash' && 'command' in args) ? describeCall(tool_name, args) : quote(title);
 
   const trouble = (error: { message: string; cause?: string | undefined }): string => clipTrouble(describeError(error));
 
@@ -148,7 +151,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   function resolve({ request_id, outcome, result, by }: EventPayload<'ui_resolved'>): void {
     asked.delete(request_id);
     waiting.delete(request_id);
-    const who = outcome === 'answered' && !isOwn(by) ? ` by ${printableLine(by)}` : '';
+    const who = outcome === 'answered' && !isOwn(by) ? ` by ${printableLine(by.replace(clientId, ''))}` : '';
     note(`[question] ${outcome}${outcome === 'answered' ? `: ${describeAnswer(result)}` : ''}${who}`);
   }
 
@@ -205,7 +208,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       case 'status':
         // The question itself is put.
         if (event.payload.request_id !== undefined) return undefined;
-        return note(event.payload.run_state === 'aborting' ? '[run] stopping' : `[status] ${quote(event.payload.message)}`);
+        if (event.payload.run_state !== 'aborting') return note(`[status] ${quote(event.payload.message)}`);
+        return note(`[run] stopping${event.payload.message === 'aborting' ? '' : `: ${clipTrouble(event.payload.message)}`}`);
       case 'warning':
         return alarm(`[warning] ${quote(event.payload.message)}`);
       case 'error': {
@@ -229,7 +233,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       case 'ui_status':
         // Who watches has heard of a failed attempt already.
         if (event.payload.params.text === '' || event.payload.params.key === 'model') return undefined;
-        return note(`[status] ${trouble({ message: event.payload.params.text })}`);
+        return note(`[status] ${clipTrouble(describeStatus(event.payload.params.text, Date.now()))}`);
       case 'goodbye':
         return event.payload.reason === 'shutting_down' ? note('[daemon] stops') : undefined;
       default:
@@ -243,7 +247,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       catchUp(view);
       if (recent) showQueue(view);
       if (view.state.paused) showPause(view);
-      for (const text of Object.values(view.status)) note(`[status] ${trouble({ message: text })}`);
+      for (const text of Object.values(view.status)) note(`[status] ${clipTrouble(describeStatus(text, Date.now()))}`);
       if (view.state.compaction) note('[summary] old messages are being summarised');
     },
     event: show,

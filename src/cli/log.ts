@@ -7,7 +7,7 @@ import { createPage } from './page.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { describeEnding } from './run-ending.js';
-import { isColoured, writeOut } from './standard-streams.js';
+import { isColoured, outputColumns, writeOut } from './standard-streams.js';
 import { createStyle } from './style.js';
 import { readCount, type Subcommand } from './subcommand.js';
 
@@ -27,7 +27,7 @@ export const log: Subcommand = {
     const sessionId = await cli.resolve(berth, session);
     const messages = await readMessages(berth, sessionId, messagesMax);
     const endings = json ? new Map<string, string>() : await readEndings(berth, sessionId, messages);
-    const page = createPage(writeOut);
+    const page = createPage(writeOut, outputColumns);
     const style = createStyle(isColoured());
     for (const [at, message] of messages.entries()) {
       const whole = message.truncated ? await withWholeText(berth, message) : message;

@@ -6,6 +6,7 @@ import { alignColumns, clipColumns, columnsOf } from './columns.js';
 import { exit } from './exit.js';
 import { currentDirectory } from './directory.js';
 import { printableLine } from './printable.js';
+import { sessionTitle } from './session-title.js';
 import { outputColumns } from './standard-streams.js';
 import { readCount, type Subcommand } from './subcommand.js';
 
@@ -20,6 +21,9 @@ interface Args {
 const rowsDefault = 100;
 const titleColumnsMax = 60;
 const titleColumnsMin = 12;
+/** The newest prompt is shown beside it where there is so much room. */
+const promptColumnsMin = 16;
+const promptColumnsMax = 40;
 
 export const ls: Subcommand = {
   usage: 'ls',
@@ -72,9 +76,13 @@ function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] 
   const [head = '', ...heads] = alignColumns([['ID', 'STATE', 'AGE', 'MSGS', ''], ...before.map((cells) => [...cells, ''])]);
   const room = outputColumns() - head.length - 2 - Math.max(...cwds.map(columnsOf));
   const titleMax = Math.max(titleColumnsMin, Math.min(titleColumnsMax, room));
-  const titles = rows.map((row) => clipColumns(printableLine(row.title === '' ? row.last_user_message : row.title), titleMax));
-  const [lastHead = '', ...lasts] = alignColumns([['TITLE', 'DIRECTORY'], ...titles.map((title, at) => [title, cwds[at] ?? ''])]);
-  return [head + lastHead, ...heads.map((line, at) => line + (lasts[at] ?? ''))];
+  const titles = rows.map((row) => clipColumns(printableLine(sessionTitle(row)), titleMax));
+  const named = alignColumns([['TITLE', 'DIRECTORY', ''], ...titles.map((title, at) => [title, cwds[at] ?? '', ''])]);
+  const lines = [head, ...heads].map((line, at) => line + (named[at] ?? ''));
+  const left = Math.min(promptColumnsMax, outputColumns() - Math.max(...lines.map(columnsOf)));
+  if (left < promptColumnsMin) return lines.map((line) => line.trimEnd());
+  const prompts = rows.map((row) => (row.last_user_message === sessionTitle(row) ? '' : row.last_user_message));
+  return lines.map((line, at) => (line + (at === 0 ? 'LAST PROMPT' : clipColumns(printableLine(prompts[at - 1] ?? ''), left))).trimEnd());
 }
 
 /** What a session is doing, or why it does nothing though somebody may think that it does. */

@@ -1,3 +1,4 @@
+import { toolHeadline } from '../client/tool-headline.js';
 import type { Message } from '../protocol/messages.js';
 import { clipColumns } from './columns.js';
 import type { Page } from './page.js';
@@ -60,5 +61,5 @@ export function showOutput(page: Page, style: Style, id: string, text: string, l
 
 /** A call that has no title of its own. */
 export function describeCall(name: string, args: Record<string, unknown>): string {
-  return clipColumns(printableLine(`${name} ${JSON.stringify(args)}`), argumentColumnsMax);
+  return clipColumns(printableLine(toolHeadline(name, args)), argumentColumnsMax);
 }

@@ -3,7 +3,7 @@ import { readMode } from './modes.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 import { toDirectory } from './directory.js';
-import { readTitle } from './titles.js';
+import { readTitle, refuseIdAsTitle } from './titles.js';
 
 interface Args {
   cwd?: string;
@@ -28,6 +28,7 @@ export const newSession: Subcommand = {
     const named = title === undefined ? {} : { title: readTitle(title) };
     const dir = toDirectory(cwd);
     const berth = await cli.connect();
+    if (title !== undefined) await refuseIdAsTitle(berth, title);
     const fields = { cwd: dir, ...named, ...(model === undefined ? {} : { model }) };
     const made = orRefused(await berth.call('new_session', fields));
     if (chosen !== undefined) orRefused(await berth.call('update_session', { session_id: made.session_id, approval_mode: chosen }));

@@ -1,4 +1,5 @@
 import { createPrintableStream } from './printable.js';
+import { createWordWrap, wrapLine } from './word-wrap.js';
 
 export interface FlowStyle {
   /** Put before each line. */
@@ -18,9 +19,11 @@ export interface Page {
   endLine(): void;
 }
 
-export function createPage(write: (text: string) => void): Page {
+/** `columns` is how wide the page is now; where that is unbounded, lines stay as they are. */
+export function createPage(write: (text: string) => void, columns: () => number = () => Infinity): Page {
   let flowing: string | undefined;
   let stream = createPrintableStream();
+  const wrap = createWordWrap();
   let style: FlowStyle = {};
   let atStart = true;
   let blankAbove = true;
@@ -34,8 +37,12 @@ export function createPage(write: (text: string) => void): Page {
     atStart = text.endsWith('\n');
   }
 
+  function flowColumns(): number {
+    return columns() - (style.indent?.length ?? 0);
+  }
+
   function endLine(): void {
-    put(stream.end());
+    put(wrap.push(stream.end(), flowColumns()) + wrap.end(flowColumns()));
     if (!atStart) put('\n');
     flowing = undefined;
     style = {};
@@ -49,11 +56,12 @@ export function createPage(write: (text: string) => void): Page {
         stream = createPrintableStream();
         style = how;
       }
-      put(stream.push(piece));
+      put(wrap.push(stream.push(piece), flowColumns()));
     },
     line(text) {
       endLine();
-      put(`${text}\n`);
+      const lines = text.split('\n').map((line) => wrapLine(line, columns()));
+      put(`${lines.join('\n')}\n`);
     },
     gap() {
       endLine();

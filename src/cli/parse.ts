@@ -2,9 +2,12 @@ import { Command } from 'commander';
 import type { PathFlags } from '../client/paths.js';
 import { toErrorLine, wantsJson } from './error-line.js';
 import { WrongUsage } from './exit.js';
-import { writeErr, writeOut } from './standard-streams.js';
+import { outputColumns, writeErr, writeOut } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';
 import { version } from './version.js';
+import { wrapText } from './word-wrap.js';
+
+const helpColumnsMax = 100;
 
 export interface CommandLine {
   subcommand: Subcommand | undefined;
@@ -62,15 +65,18 @@ function createProgram(): Command {
     .option('--socket <path>', 'where the daemon listens (BERTH_SOCKET)')
     .option('--state-dir <path>', 'where its data and log are (BERTH_STATE_DIR)')
     .option('--config-dir <path>', 'where its config is (BERTH_CONFIG_DIR)')
-    .configureHelp({ showGlobalOptions: true, subcommandTerm: toTerm })
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: toTerm, helpWidth: helpColumns() })
     .showHelpAfterError(wantsJson(process.argv) ? false : '(--help says how it is used)')
     .configureOutput({ writeOut, writeErr, outputError })
     .addHelpText(
       'after',
-      '\nA SESSION is named by a unique prefix of its id, by its title, or by . for the newest of this directory\n' +
-        '(or of the nearest one around it that has any, up to the root of the git repository).\n' +
-        'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 no daemon or none that answers, 70 a fault of berth.\n' +
-        'With --json an error is one line on standard error: {"error":{"code":"...","message":"..."}}.',
+      wrapText(
+        '\nA SESSION is named by a unique prefix of its id, by its title, or by . for the newest of this directory ' +
+          '(or of the nearest one around it that has any, up to the root of the git repository).\n\n' +
+          'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 no daemon or none that answers, 70 a fault of berth. ' +
+          'With --json an error is one line on standard error: {"error":{"code":"...","message":"..."}}.',
+        helpColumns(),
+      ),
     )
     .exitOverride();
 }
@@ -79,6 +85,11 @@ function createProgram(): Command {
 function outputError(text: string, write: (text: string) => void): void {
   const sentence = text.replace(/^error: /, '');
   write(wantsJson(process.argv) ? toErrorLine('usage', sentence.trim()) : `berth: ${sentence}`);
+}
+
+/** As wide as the terminal, but no wider than people like to read. */
+function helpColumns(): number {
+  return Math.min(outputColumns(), helpColumnsMax);
 }
 
 /** A command in a list of commands. */
@@ -96,5 +107,5 @@ function describeTo(command: Command, { usage, summary, options = {}, notes }: S
   const args = /[<[].*$/.exec(usage)?.[0];
   if (args !== undefined) command.arguments(args);
   for (const [flags, text] of Object.entries(options)) command.option(flags, text);
-  if (notes !== undefined) command.addHelpText('after', `\n${notes}`);
+  if (notes !== undefined) command.addHelpText('after', wrapText(`\n${notes}`, helpColumns()));
 }

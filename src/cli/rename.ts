@@ -2,7 +2,7 @@ import { exit } from './exit.js';
 import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
-import { readTitle } from './titles.js';
+import { readTitle, refuseIdAsTitle } from './titles.js';
 
 interface Args {
   session: string;
@@ -18,6 +18,7 @@ export const rename: Subcommand = {
     const named = readTitle(title.join(' '));
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);
+    await refuseIdAsTitle(berth, named, session_id);
     const done = orRefused(await berth.call('update_session', { session_id, title: named }));
     if (json) cli.printJson(done);
     else cli.print(`${session_id} is now called ${printable(named)}`);

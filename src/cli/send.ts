@@ -11,7 +11,7 @@ import { createPage } from './page.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { describeEnding } from './run-ending.js';
-import { writeOut } from './standard-streams.js';
+import { outputColumns, writeOut } from './standard-streams.js';
 import { readStdin } from './stdin.js';
 import type { Subcommand, Cli } from './subcommand.js';
 
@@ -117,7 +117,7 @@ async function submit(berth: Berth, session_id: string, text: string, kind: 'pro
 
 async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: true | undefined): Promise<ExitCode> {
   const { session_id: sessionId, run_id: runId } = accepted;
-  const page = createPage(writeOut);
+  const page = createPage(writeOut, outputColumns);
   process.once('SIGINT', () => {
     cli.complain(`\nberth: the run goes on; berth attach ${shortId(sessionId)} watches it`);
     process.exit(exit.refused);

@@ -6,6 +6,7 @@ import { exit } from './exit.js';
 import { modes } from './modes.js';
 import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
+import { describeStatus } from './status-text.js';
 import { describeEnding, describePause } from './run-ending.js';
 import type { Subcommand } from './subcommand.js';
 
@@ -40,7 +41,7 @@ function describeState(found: StateView): string[][] {
     ['context', found.context_left_percent === null ? '' : `${found.context_left_percent}% left`],
     ['used', found.usage ? describeUsage(found.usage) : ''],
     ['state', describeWork(found)],
-    ...Object.values(found.ui.status).map((text) => ['waits', printableLine(text)]),
+    ...Object.values(found.ui.status).map((text) => ['waits', printableLine(describeStatus(text, Date.now()))]),
     ['last run', describeLastRun(found)],
     [
       'queue',

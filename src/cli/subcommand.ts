@@ -6,6 +6,7 @@ import { wantsJson } from './error-line.js';
 import { newestHere } from './newest.js';
 import { printableJson, printableLine } from './printable.js';
 import { writeErr, writeOut } from './standard-streams.js';
+import { nameTerminal } from './terminal-name.js';
 import { version } from './version.js';
 
 /** What a subcommand has at hand. */
@@ -62,7 +63,7 @@ export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close():
       const berth = await connect({
         paths,
         meant: meantDirs(flags, process.env),
-        client: { name: 'berth', kind: 'cli', version },
+        client: { name: nameTerminal(), kind: 'cli', version },
         autostart,
         onSlow: tell,
         ...options,

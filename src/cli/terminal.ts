@@ -1,5 +1,6 @@
 import { clearScreenDown, createInterface, cursorTo, emitKeypressEvents, moveCursor } from 'node:readline';
 import { columnsOf } from './columns.js';
+import { createTypedHistory } from './typed-history.js';
 import { feedKeys } from './typed-keys.js';
 
 /** A terminal on which text arrives while a person types: the two never mix. */
@@ -30,7 +31,8 @@ const pasteOff = '\u001b[?2004l';
 export function openTerminal({ input, output, subject, onLine, onLeave }: Deps): Terminal {
   // A reader that does this itself puts characters that come at once at the end of its line, wherever the cursor is.
   emitKeypressEvents(input);
-  const reader = createInterface({ input, output, terminal: true, prompt, historySize: historyMax, removeHistoryDuplicates: true });
+  const reader = createInterface({ input, output, terminal: true, prompt, historySize: historyMax });
+  const history = createTypedHistory(reader, historyMax);
   let visible = false;
   let expecting = true;
   let atStart = true;
@@ -107,13 +109,30 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
       return;
     }
     eraseRows(rowsOf(line) + pastedRows);
-    const text = [...pasted, line].join('\n');
+    const text = history.toText([...pasted, line].join('\n'));
+    clear(text);
+    onLine(text, about);
+    if (!expecting) show();
+  }
+
+  /** What was typed is over and its rows are erased; the up arrow has it. */
+  function clear(text: string): void {
     pasted = [];
     pastedRows = 0;
     visible = false;
     atStart = true;
     release();
-    onLine(text, about);
+    history.remember(text);
+  }
+
+  /** Ctrl-C leaves, but takes nothing along that is half typed: that only goes out of the way. */
+  function interrupt(): void {
+    if (reader.line === '' && pasted.length === 0) return onLeave();
+    const text = history.toText([...pasted, reader.line].join('\n'));
+    reader.write(null, { ctrl: true, name: 'e' });
+    reader.write(null, { ctrl: true, name: 'u' });
+    eraseRows(pastedRows);
+    clear(text);
     if (!expecting) show();
   }
 
@@ -143,7 +162,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
     visible = true;
     reader.prompt(true);
   });
-  reader.on('SIGINT', onLeave);
+  reader.on('SIGINT', interrupt);
   reader.on('close', () => {
     if (!closed) onLeave();
   });
@@ -156,6 +175,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
     },
     onPaste: paste,
     onTyped() {
+      history.look();
       if (expecting && !isTyping()) hide();
     },
   });

@@ -1,7 +1,24 @@
-import { WrongUsage } from './exit.js';
+import type { Berth } from '../client/connect.js';
+import { listSessions } from '../client/resolve.js';
+import { shortId } from './brief.js';
+import { Refused, WrongUsage } from './exit.js';
 
-/** A title as it was typed. One that means another session everywhere else is refused. */
+/** A shorter title than this is taken for a title, even if some id begins with it. */
+const prefixCharsMin = 3;
+
+/** A title as it was typed. One that everywhere else means a session by its place or id is refused. */
 export function readTitle(typed: string): string {
-  if (typed.trim() === '.') throw new WrongUsage('. means the newest session of this directory; choose another title');
+  const title = typed.trim();
+  if (title === '.') throw new WrongUsage('. means the newest session of this directory; choose another title');
+  if (title.startsWith('ses_')) throw new WrongUsage(`${title} looks like the id of a session; choose another title`);
   return typed;
+}
+
+/** Refuses a title that is the beginning of the id of another session: whoever typed it would get the wrong one. */
+export async function refuseIdAsTitle(berth: Berth, typed: string, own?: string): Promise<void> {
+  const title = typed.trim();
+  if (title.length < prefixCharsMin) return;
+  const all = [...(await listSessions(berth, { query: title })), ...(await listSessions(berth, { query: title, archived: true }))];
+  const other = all.find(({ session_id: id }) => id !== own && id.startsWith(`ses_${title}`));
+  if (other) throw new Refused(`${title} is the beginning of the id of session ${shortId(other.session_id)}; choose another title`);
 }

@@ -55,7 +55,7 @@ test('a call that never began is told by what it was to do', () => {
   hear('tool_execution_start', { ...call, args: { command: 'touch x\u001b[2J' }, title: 'bash' });
   const result = { result: 'Denied by the person.', is_error: true, skipped: true, duration_ms: null };
   hear('tool_execution_end', { ...call, ...result, message_id: 'm' });
-  expect(printed()).toBe('[tool] bash {"command":"touch x\\u001b[2J"}\n[tool] bash was skipped: Denied by the person.\n');
+  expect(printed()).toBe('[tool] $ touch x␛[2J\n[tool] bash was skipped: Denied by the person.\n');
   hear('tool_execution_start', { ...call, tool_call_id: 'd', tool_name: 'clock', args: {}, title: 'clock' });
   expect(printed()).toBe('[tool] clock\n');
 });

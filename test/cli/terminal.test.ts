@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
@@ -20,6 +20,8 @@ interface Screen extends AsyncDisposable {
   until(fits: (text: string) => boolean): Promise<string>;
   /** The same with the sequences that colour it. */
   coloured(): Promise<string>;
+  /** From now on, everything that the program writes to the terminal. */
+  record(): Promise<() => string>;
   /** Closes the terminal under the program. */
   kill(): Promise<void>;
 }
@@ -34,7 +36,9 @@ async function openScreen(place: Place, args: string[], env: Record<string, stri
   const run = promisify(execFile);
   const tmux = async (...words: string[]): Promise<string> =>
     (await run('tmux', ['-u', '-L', server, '-f', '/dev/null', ...words], { env: own, cwd: place.workdir })).stdout;
-  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
+  // Said again here, as a pane has a TERM of its own.
+  const changes = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const command = ['env', ...changes, process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
   const pane = (await tmux('new-session', '-d', '-P', '-F', '#{pane_id}', '-x', '100', '-y', '40', `${command}; exec sleep 1000`)).trim();
   const screen: Screen = {
     async type(...keys) {
@@ -53,6 +57,12 @@ async function openScreen(place: Place, args: string[], env: Record<string, stri
     text: () => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', pane),
     until: (fits) => poll(screen.text, fits),
     coloured: () => tmux('capture-pane', '-p', '-e', '-t', pane),
+    async record() {
+      const file = join(place.root, 'recorded');
+      writeFileSync(file, '');
+      await tmux('pipe-pane', '-t', pane, `cat >> '${file}'`);
+      return () => readFileSync(file, 'utf8');
+    },
     async kill() {
       await tmux('kill-pane', '-t', pane);
     },
@@ -63,8 +73,14 @@ async function openScreen(place: Place, args: string[], env: Record<string, stri
   return screen;
 }
 
+/** The newest answer on the screen, without the line ends that wrap it. */
 function answerOn(text: string): string {
-  return text.split('\n').findLast((line) => line.startsWith('word1 ')) ?? '';
+  return (
+    /word1 [^[]*/
+      .exec(text.slice(text.lastIndexOf('\nword1 ')))?.[0]
+      .replaceAll('\n', ' ')
+      .trim() ?? ''
+  );
 }
 
 describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
@@ -139,6 +155,45 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     const text = await screen.until((seen) => seen.includes('[run] completed'));
     expect(text).toMatch(/\n> say one\n> two\n> three\none\ntwo\nthree\n\[run\] completed/);
     expect((await runJson(daemon, ['log', session])).map((message) => message.text)).toEqual(['say one\ntwo\nthree', 'one\ntwo\nthree']);
+  });
+
+  test('the up arrow brings back all of a pasted text, and a half-typed line that ctrl-C put away', async () => {
+    await using daemon = await startDaemon();
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session]);
+    await screen.until((text) => /\n> *\n/.test(text));
+    await screen.paste('say one\ntwo\nthree');
+    await screen.until((text) => text.includes('three'));
+    await screen.type('Enter');
+    await screen.until((seen) => seen.includes('[run] completed'));
+    await screen.type('Up');
+    await screen.until((text) => /\n> say one⏎two⏎three *\n\s*$/.test(text));
+    await screen.type('!', 'Enter');
+    await screen.until((seen) => seen.split('[run] completed').length === 3);
+    const sent = (await runJson(daemon, ['log', session])).map((message) => message.text);
+    expect(sent).toEqual(['say one\ntwo\nthree', 'one\ntwo\nthree', 'say one\ntwo\nthree!', 'one\ntwo\nthree!']);
+    await screen.paste('say first\nsecond');
+    await screen.type(' and half', 'C-c');
+    await screen.until((text) => /\[run\] completed\n> *\n\s*$/.test(text));
+    await screen.type('Up');
+    await screen.until((text) => /\[run\] completed\n> say first⏎second and half *\n\s*$/.test(text));
+    await screen.type('C-c', 'C-c');
+    await screen.until((text) => text.includes('[detached]'));
+    expect(await runJson(daemon, ['log', session])).toHaveLength(4);
+  });
+
+  test('a dumb terminal gets lines and nothing else', async () => {
+    await using daemon = await startDaemon();
+    const session = (await runOk(daemon, ['new'])).trim();
+    await using screen = await openScreen(daemon, ['attach', session], { TERM: 'dumb' });
+    const recorded = await screen.record();
+    await screen.until((text) => text.includes('offline/guide'));
+    await screen.type('say ahoy', 'Enter');
+    await screen.until((text) => /> say ahoy\nahoy\n\[run\] completed\n/.test(text));
+    await screen.type('C-d');
+    await screen.until((text) => text.includes('[detached]'));
+    expect(recorded()).toContain('ahoy');
+    expect(recorded()).not.toContain('\u001b');
   });
 
   test('a question is put, and answered where it is seen', async () => {

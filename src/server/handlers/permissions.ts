@@ -35,7 +35,10 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
     const policy = engine.policy();
     return policy
       ? answer(policy)
-      : refusedWith('overloaded', 'the permission rules could not be loaded: too many files are open, or the program was replaced while the daemon ran; try again, or restart it with berth daemon stop');
+      : refusedWith(
+          'overloaded',
+          'the permission rules could not be loaded: too many files are open, or the program was replaced while the daemon ran; try again, or restart it with berth daemon stop',
+        );
   }
 
   const modeOf = (where: Where): SessionState['approvalMode'] => where.state?.approvalMode ?? sessionDefaults().approval_mode ?? 'ask';
@@ -180,5 +183,8 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
 }
 
 function notNow(): Answer {
-  return refusedWith('store_busy', 'the database did not take the change (its disk may be full or busy), so nothing was changed; try again');
+  return refusedWith(
+    'store_busy',
+    'the database did not take the change (its disk may be full or busy), so nothing was changed; try again',
+  );
 }

@@ -1,0 +1,11 @@
+import { toDuration } from './brief.js';
+
+const timestamp = /\bat (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/g;
+
+/** A status as the daemon keeps it, with moments to come told by how far away they are: `in 38 s` instead of `at 2026-…Z`. */
+export function describeStatus(text: string, nowMs: number): string {
+  return text.replaceAll(timestamp, (_, moment: string) => {
+    const leftMs = Date.parse(moment) - nowMs;
+    return leftMs < 1_000 ? 'in a moment' : `in ${toDuration(Math.round(leftMs / 1_000) * 1_000).replace('.0 s', ' s')}`;
+  });
+}
