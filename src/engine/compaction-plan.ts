@@ -1,6 +1,6 @@
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock, CompactionTrigger } from '../protocol/messages.js';
-import type { HistoryEntry } from '../store/entry-rows.js';
+import type { HistoryEntry } from '../store/history-rows.js';
 import { contextSize, entrySize, keptTokensMax } from './context-size.js';
 
 /** Which part of a history a summary is to replace. */

@@ -4,7 +4,7 @@ import type { RunError } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { CompactionTrigger, Usage } from '../protocol/messages.js';
 import type { ModelRequest, Provider, Providers } from '../providers/port.js';
-import type { HistoryEntry } from '../store/entry-rows.js';
+import type { HistoryEntry } from '../store/history-rows.js';
 import type { Store } from '../store/store.js';
 import { unlessAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
@@ -146,7 +146,7 @@ export function createCompactions({ store, commit, providers, attempt, instructi
     },
     /** Makes the summary that the session waits for. */
     async compact(state: SessionState, hands: RunHands): Promise<void> {
-      const planned = plan(state, store.entries.history(state.leafId), state.compaction?.trigger ?? 'manual');
+      const planned = plan(state, hands.history.at(state.leafId), state.compaction?.trigger ?? 'manual');
       if (!planned) return giveUp(state, { code: 'command_rejected', message: 'nothing_to_compact' });
       const result = await summarize(state, planned, hands);
       if (result === 'stopped') return;

@@ -1,7 +1,7 @@
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock, Usage } from '../protocol/messages.js';
 import type { Price } from '../providers/port.js';
-import type { HistoryEntry } from '../store/entry-rows.js';
+import type { HistoryEntry } from '../store/history-rows.js';
 
 const charsPerToken = 4;
 /** About what an image costs, whatever its bytes. */

@@ -27,6 +27,7 @@ import { createRespond } from './respond.js';
 import { createAnchors } from './anchors.js';
 import { createPermits } from './permits.js';
 import { createRuleBook } from './rule-book.js';
+import { createRunHistories } from './run-history.js';
 import { createRunTurns } from './run-turns.js';
 import { createSlots } from './slots.js';
 import { createToolCalls } from './tool-calls.js';
@@ -134,6 +135,7 @@ export function createEngine(deps: EngineDeps) {
     commit,
     live,
     slots,
+    openHistory: createRunHistories(store),
     tools,
     toolCalls,
     respond,

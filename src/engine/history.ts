@@ -1,7 +1,7 @@
 import { toolCallsOf } from '../protocol/content.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import { goOn, type ModelMessage } from '../providers/port.js';
-import type { HistoryEntry } from '../store/entry-rows.js';
+import type { HistoryEntry } from '../store/history-rows.js';
 
 const notRun: ContentBlock[] = [{ type: 'text', text: 'Not run.' }];
 

@@ -1,7 +1,7 @@
 import type { SystemPrompt } from '../context/port.js';
 import type { SessionState } from '../core/session.js';
 import type { ModelRequest, ToolSpec } from '../providers/port.js';
-import type { HistoryEntry } from '../store/entry-rows.js';
+import type { HistoryEntry } from '../store/history-rows.js';
 import { toModelMessages } from './history.js';
 
 interface Deps {

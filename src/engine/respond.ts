@@ -135,7 +135,7 @@ export function createRespond(deps: Deps) {
   return async function respond(state: SessionState, hands: RunHands): Promise<void> {
     const provider = providers().find(state.model);
     if (!provider) return fail(state, { message: `no provider for the model ${state.model}; choose another with berth model` }, undefined);
-    const history = store.entries.history(state.leafId);
+    const history = hands.history.at(state.leafId);
     const whole = await toRequest(state, history);
     if ('problem' in whole) return fail(state, { message: whole.problem }, undefined);
     const size = contextSize(history, promptSize(whole));

@@ -8,6 +8,7 @@ import type { PatientCommit } from './patience.js';
 import type { LiveMessages } from './live.js';
 import type { Slots } from './slots.js';
 import type { RunHands } from './run-hands.js';
+import type { RunHistories, RunHistory } from './run-history.js';
 import type { ToolCalls } from './tool-calls.js';
 
 interface Deps {
@@ -15,6 +16,7 @@ interface Deps {
   commit: PatientCommit;
   live: LiveMessages;
   slots: Slots;
+  openHistory: RunHistories;
   tools: ReadonlyMap<string, ToolEntry>;
   toolCalls: ToolCalls;
   respond(state: SessionState, hands: RunHands): Promise<void>;
@@ -24,7 +26,9 @@ interface Deps {
 }
 
 /** Drives one run, step by step, to its end. Every step is found in the rows, so a restart finds it too. */
-export function createRunTurns({ store, commit, live, slots, tools, toolCalls, respond, compact, endProcesses, isStopping }: Deps) {
+export function createRunTurns(deps: Deps) {
+  const { store, commit, live, slots, openHistory, tools, toolCalls, respond, compact, endProcesses, isStopping } = deps;
+
   function spokenIn(state: SessionState): ContentBlock[] {
     const message = state.run?.message ? live.find(state.run.message.id) : undefined;
     return message ? live.content(message) : [];
@@ -44,11 +48,18 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
     return isParked(state, asked, (name) => tools.get(name)?.resumable === true);
   }
 
-  async function work(state: SessionState, signal: AbortSignal): Promise<void> {
+  async function work(state: SessionState, history: RunHistory, signal: AbortSignal): Promise<void> {
     const slot = await slots.hold(signal, state.run?.id);
     if (!slot) return;
     try {
-      const hands = { signal, withoutSlot: slot.without };
+      const hands: RunHands = {
+        signal,
+        history,
+        withoutSlot(wait) {
+          history.forget();
+          return slot.without(wait);
+        },
+      };
       const step = nextStep(state);
       if (step === 'respond') await respond(state, hands);
       else if (step === 'compact') await compact(state, hands);
@@ -58,7 +69,7 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
     }
   }
 
-  return async function drive(sessionId: string, runId: string, signal: AbortSignal): Promise<void> {
+  async function takeSteps(sessionId: string, runId: string, history: RunHistory, signal: AbortSignal): Promise<void> {
     for (;;) {
       const state = store.load(sessionId);
       // The next run of the session gets a task and a signal of its own.
@@ -68,7 +79,16 @@ export function createRunTurns({ store, commit, live, slots, tools, toolCalls, r
       if (isStopping()) return waitsForPerson(state) ? undefined : settle(state, 'interrupted');
       if (signal.aborted) return;
       if (step === 'end_turn') await commit.decideForRun(sessionId, runId, endTurn);
-      else await work(state, signal);
+      else await work(state, history, signal);
+    }
+  }
+
+  return async function drive(sessionId: string, runId: string, signal: AbortSignal): Promise<void> {
+    const history = openHistory();
+    try {
+      await takeSteps(sessionId, runId, history, signal);
+    } finally {
+      history.forget();
     }
   };
 }

@@ -62,6 +62,8 @@ export const limits = {
   toolResultBytesMax: 256 * 1024,
   contextMessagesMax: 2_000,
   contextBytesMax: 16 * 1024 * 1024,
+  /** Of the histories that runs in progress keep between two requests. */
+  runHistoriesBytesMax: 32 * 1024 * 1024,
   recoveryAttemptsMax: 3,
   // Permissions
   judgedTextCharsMax: 100_000,

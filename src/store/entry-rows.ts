@@ -1,37 +1,10 @@
 import { artifactIdOf, clipContent } from '../protocol/clip.js';
 import { isPlain, textOf } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
-import type { CompactionFacts, ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
+import type { ContentBlock, Message } from '../protocol/messages.js';
+import { contentOf, factsOf, type EntryRow } from './entry-row.js';
+import { createHistoryRows } from './history-rows.js';
 import type { Database } from './sqlite.js';
-
-interface EntryRow {
-  no: number;
-  id: string;
-  session_id: string;
-  parent_id: string | null;
-  role: string;
-  run_id: string;
-  turn_kind: string;
-  content: string | null;
-  text: string;
-  bytes: number;
-  model: string | null;
-  stop_reason: string | null;
-  usage: string | null;
-  tool_call_id: string | null;
-  tool_name: string | null;
-  is_error: number | null;
-  compaction: string | null;
-  at_ms: number;
-}
-
-/** An entry as a model is given it. */
-export interface HistoryEntry {
-  message: Message;
-  content: ContentBlock[];
-  /** It was kept when the newest summary was made: what follows the summary was said in other company. */
-  isBeforeSummary: boolean;
-}
 
 export interface MessagePage {
   messages: Message[];
@@ -179,34 +152,7 @@ export function createEntryRows(db: Database) {
       if (after !== undefined) return pageDown(leafId, after, limit, bytesMax);
       return pageUp(before === undefined ? leafId : (byId.get(before)?.parent_id ?? null), limit, bytesMax);
     },
-    /**
-     * What a model is given: the newest messages of the path, whole, oldest first. The newest summary comes first and stands for
-     * what was before the oldest message that it kept; older summaries are part of it.
-     */
-    history(leafId: string | null): HistoryEntry[] {
-      const rows: EntryRow[] = [];
-      let walked = 0;
-      let summary: EntryRow | undefined;
-      let firstKept: string | undefined;
-      let bytes = 0;
-      for (const row of pathUp(leafId)) {
-        if (++walked > limits.contextMessagesMax) break;
-        if (row.compaction !== null) {
-          summary ??= row;
-          firstKept ??= (JSON.parse(row.compaction) as CompactionFacts).first_kept_entry_id;
-          continue;
-        }
-        bytes += row.bytes;
-        if (bytes > limits.contextBytesMax && rows.length > 0) break;
-        rows.push(row);
-        if (row.id === firstKept) break;
-      }
-      return [...(summary ? [summary] : []), ...rows.reverse()].map((row) => ({
-        message: toMessage(row),
-        content: contentOf(row),
-        isBeforeSummary: summary !== undefined && row.no < summary.no,
-      }));
-    },
+    ...createHistoryRows(db),
     /** Where a retry begins: the last message of a user, or the summary that was made right after it. */
     retryPoint(leafId: string | null): string | undefined {
       let summaryId: string | undefined;
@@ -226,10 +172,6 @@ export function createEntryRows(db: Database) {
 }
 export type EntryRows = ReturnType<typeof createEntryRows>;
 
-function contentOf(row: EntryRow): ContentBlock[] {
-  return row.content === null ? [{ type: 'text', text: row.text }] : (JSON.parse(row.content) as ContentBlock[]);
-}
-
 /** About what a row costs on the wire: its content and its text again. */
 function wireBytes(row: EntryRow): number {
   return 2 * Math.min(row.bytes, limits.messageInlineBytesMax) + 500;
@@ -238,25 +180,8 @@ function wireBytes(row: EntryRow): number {
 /** An entry as the wire shows it: cut, with an artifact for the rest, when it is too long for a line. */
 function toMessage(row: EntryRow): Message {
   const whole = contentOf(row);
-  const long = row.bytes > limits.messageInlineBytesMax;
-  const content = long ? clipContent(whole) : whole;
-  return {
-    type: 'message',
-    id: row.id,
-    parent_id: row.parent_id,
-    role: row.role as Role,
-    text: long ? textOf(content) : row.text,
-    content,
-    run_id: row.run_id,
-    turn_kind: row.turn_kind as TurnKind,
-    created_at: new Date(row.at_ms).toISOString(),
-    usage: row.usage === null ? null : (JSON.parse(row.usage) as Usage),
-    stop_reason: row.stop_reason as StopReason | null,
-    model: row.model,
-    ...(row.tool_call_id === null ? {} : { tool_call_id: row.tool_call_id }),
-    ...(row.tool_name === null ? {} : { tool_name: row.tool_name }),
-    ...(row.is_error === null ? {} : { is_error: row.is_error === 1 }),
-    ...(row.compaction === null ? {} : { compaction: JSON.parse(row.compaction) as CompactionFacts }),
-    ...(long ? { truncated: true, artifact_id: artifactIdOf(row.id) } : {}),
-  };
+  const facts = factsOf(row);
+  if (row.bytes <= limits.messageInlineBytesMax) return { ...facts, text: row.text, content: whole };
+  const content = clipContent(whole);
+  return { ...facts, text: textOf(content), content, truncated: true, artifact_id: artifactIdOf(row.id) };
 }

@@ -11,6 +11,7 @@ import { halfLines } from './half-lines.js';
 import { history } from './history.js';
 import { idleCpu } from './idle-cpu.js';
 import { idleMemory } from './idle-memory.js';
+import { loadMemory } from './load-memory.js';
 import { providerGrowth } from './provider-growth.js';
 import { providerLatency } from './provider-latency.js';
 import { providerMemory } from './provider-memory.js';
@@ -31,6 +32,7 @@ const measurements: Measurement[] = [
   idleMemory,
   sessionMemory,
   halfLines,
+  loadMemory,
   streamMemory,
   streamGrowth,
   streamBytes,

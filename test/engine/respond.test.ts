@@ -8,7 +8,7 @@ import type { ModelCall } from '../support/scripted-model.js';
 
 function lastMessage(berth: TestEngine, session: string) {
   const { leafId } = berth.store.load(session) ?? { leafId: null };
-  return berth.store.entries.history(leafId).at(-1)!;
+  return { message: berth.store.entries.find(leafId ?? '')!, content: berth.store.entries.contentOf(leafId ?? '')! };
 }
 
 async function ask(berth: TestEngine, answer: (call: ModelCall) => void): Promise<string> {

@@ -31,6 +31,7 @@ import { createAskUserTool } from '../../src/tools/ask-user.js';
 import { createClockTool } from '../../src/tools/clock.js';
 import { createEchoTool } from '../../src/tools/echo.js';
 import type { Tool } from '../../src/tools/port.js';
+import { withCheckedHistories } from '../support/checked-history.js';
 import { createLogMonitor } from '../support/log-monitor.js';
 import { same, toldBy } from './agree.js';
 import { ownReply, peekTool } from './own-script.js';
@@ -149,7 +150,7 @@ export function createWorld(seed: number) {
   function start(): void {
     const life = { dead: false };
     const db = openMortal(life);
-    const store = createStore(db, newId('boot'));
+    const store = withCheckedHistories(createStore(db, newId('boot')));
     const committed = store.log.committed;
     store.log.committed = (events: readonly DurableEvent[]) => {
       commitEnds.add(events.at(-1)?.seq ?? 0);

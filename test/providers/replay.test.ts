@@ -5,7 +5,7 @@ import { toolCallsOf } from '../../src/protocol/content.js';
 import type { ContentBlock } from '../../src/protocol/messages.js';
 import type { ThinkingLevel } from '../../src/providers/port.js';
 import { apis, type Api } from '../../src/providers/settings.js';
-import type { HistoryEntry } from '../../src/store/entry-rows.js';
+import type { HistoryEntry } from '../../src/store/history-rows.js';
 import type { Step } from '../support/fake-model/reply.js';
 import type { FakeModel } from '../support/fake-model/server.js';
 import { contentFrom, createAsking, textOf, thinkers } from './asking.js';

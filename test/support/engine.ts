@@ -15,6 +15,7 @@ import { migrate, readMigrations } from '../../src/store/migrate.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import type { Policy } from '../../src/policy/port.js';
 import type { Tool, ToolEntry } from '../../src/tools/port.js';
+import { withCheckedHistories } from './checked-history.js';
 import { brief } from './core-play.js';
 import { createScriptedModel, type ScriptedModel } from './scripted-model.js';
 
@@ -23,7 +24,7 @@ export const migrations = readMigrations(fileURLToPath(new URL('../../migrations
 export function openStore(path: string, bootId = 'boot_test'): Store {
   const db = openDatabase(path, migrations.length);
   migrate(db, migrations);
-  return createStore(db, bootId);
+  return withCheckedHistories(createStore(db, bootId));
 }
 
 export interface EngineSetup {
