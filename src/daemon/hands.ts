@@ -56,8 +56,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
 
   const ledger = {
     note: (row: ProcessRow) => engine().commit.maintain(() => store.processes.put(row)),
-    // A row that is out of date, or of a process that is gone, costs the next start a look: processes are told apart by when they began.
-    amend: (row: ProcessRow) => void engine().commit.tryMaintain(() => store.processes.put(row)),
+    // A row of a process that is gone costs the next start a look: processes are told apart by when they began.
     forget: (pid: number, startTime: number) => void engine().commit.tryMaintain(() => store.processes.remove(pid, startTime)),
     left: store.processes.left,
   };
@@ -87,11 +86,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   };
 
   const forEngine: ForEngine = {
-    tools: listTools({
-      todos,
-      processes: loadProcesses,
-      onLateCode: async (path) => (await processes?.approve(path)) ?? (() => undefined),
-    }),
+    tools: listTools({ todos, processes: loadProcesses }),
     loadPolicy,
     policy: () => policy,
     ruleSources: { configured: () => config().rules, inWorkspace: readWorkspaceConfig },
@@ -120,27 +115,11 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
     forEngine,
     /** Loads everything for a daemon that is going to be used; undefined when it is there. */
     ready: (): Promise<void> | undefined => (isReady ? undefined : (readying ??= loadAll())),
-    /**
-     * Ends what earlier daemons left running, and puts aside what it left. Call before anything is started. Returns what there is to say
-     * about it, by run.
-     */
-    async reapLeft(): Promise<Map<string, string>> {
-      const notes = new Map<string, string>();
-      if (store.processes.left().length === 0) return notes;
-      const [{ reapLeft }, { runsLaterIn }, { describeHeld }, { isHeld }] = await Promise.all([
-        loadProcesses(),
-        loadPolicy(),
-        import('../tools/bash-words.js'),
-        import('../tools/late-code.js'),
-      ]);
-      for (const { runId, held, fault } of await reapLeft(runsLaterIn)) {
-        // A daemon that cannot look starts all the same.
-        if (fault !== undefined) log.error({ err: fault, runId }, 'what a command that was cut off has left cannot be looked at');
-        if (!isHeld(held)) continue;
-        log.warn({ runId, ...held }, 'a command that was cut off had made what programs would run');
-        notes.set(runId, [notes.get(runId) ?? 'a command was cut off', ...describeHeld(held)].join('; '));
-      }
-      return notes;
+    /** Ends what earlier daemons left running. Call before anything is started. */
+    async reapLeft(): Promise<void> {
+      if (store.processes.left().length === 0) return;
+      const { reapLeft } = await loadProcesses();
+      for (const fault of await reapLeft()) log.error({ err: fault }, 'a command that an earlier daemon left cannot be ended');
     },
     async endAll(): Promise<void> {
       await processes?.killAll();

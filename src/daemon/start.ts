@@ -151,7 +151,8 @@ export async function startDaemon({ paths, workdir, env, umask, log, fault, exit
     lineRoom,
   });
   const eventServer = createEventServer({ engine, clients, logId, now: Date.now, lineRoom });
-  const recovered = engine.recover(await hands.reapLeft());
+  await hands.reapLeft();
+  const recovered = engine.recover();
   const doors = {
     commands: commandServer.accept,
     events: eventServer.accept,

@@ -186,9 +186,9 @@ export function createEngine(deps: EngineDeps) {
     nextCalls: toolCalls.next,
     isStopping: drainers.isStopping,
     /** Settles what the last daemon left and goes on with what only waited for a person. Call once, before anyone connects. */
-    recover(notes: ReadonlyMap<string, string> = new Map()) {
+    recover() {
       artifacts.sweep();
-      const recovered = recoverRuns({ store, commit, notes, resumable: (name) => tools.get(name)?.resumable === true });
+      const recovered = recoverRuns({ store, commit, resumable: (name) => tools.get(name)?.resumable === true });
       for (const { sessionId } of store.runs.allActive()) wakes.wake(sessionId);
       housekeeping.schedule();
       housekeeping.note();

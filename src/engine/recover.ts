@@ -1,5 +1,4 @@
 import { isParked, settleLeftRun } from '../core/recovery.js';
-import type { RunError } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { StoreRefused } from '../store/faults.js';
 import type { Store } from '../store/store.js';
@@ -13,13 +12,11 @@ export interface Recovered {
 interface Deps {
   store: Store;
   commit: Commit;
-  /** What else there is to say of a run, by its id. */
-  notes: ReadonlyMap<string, string>;
   resumable(toolName: string): boolean;
 }
 
 /** Settles what the last daemon left: every run gets its outcome, but for those that only wait for a person. */
-export function recoverRuns({ store, commit, notes, resumable }: Deps): Recovered {
+export function recoverRuns({ store, commit, resumable }: Deps): Recovered {
   const result = { settled: 0, parked: 0 };
   for (const { runId, sessionId, attempts } of store.runs.allActive()) {
     const state = store.load(sessionId);
@@ -31,9 +28,7 @@ export function recoverRuns({ store, commit, notes, resumable }: Deps): Recovere
     }
     const spoken = state.run.message ? store.partials.spoken(state.run.message.id) : [];
     const carryOn = state.recovery === 'continue' && attempts < limits.recoveryAttemptsMax;
-    const note = notes.get(runId);
-    const error: RunError | null = note === undefined ? null : { code: 'session_error', message: note };
-    const outcome = commit.decide(sessionId, (now, fresh) => settleLeftRun(now, { spoken, carryOn, error }, fresh));
+    const outcome = commit.decide(sessionId, (now, fresh) => settleLeftRun(now, { spoken, carryOn }, fresh));
     if (!outcome.ok) throw new StoreRefused(`what ran before could not be settled: ${outcome.refusal.message}`);
     result.settled++;
   }

@@ -12,6 +12,8 @@ export interface Guarded {
 
 /** Names that mean the same to some file system are the same here: case, composed characters, and trailing dots and spaces. */
 function fold(part: string): string {
+  // Nearly all of them.
+  if (/^[\x21-\x7e]*[\x21-\x2d\x2f-\x7e]$/.test(part)) return part.toLowerCase();
   return (
     part
       .normalize('NFKC')
@@ -19,6 +21,9 @@ function fold(part: string): string {
       .replace(/[. ]+$/, '') || part
   );
 }
+
+/** What agents follow. Commands may write them: branches differ in them like in any other text. */
+const instructionFiles = ['agents.md', 'claude.md', 'gemini.md', '.cursorrules'];
 
 /** Wherever they stand: what is written there is run later by git, a shell, an editor or an agent, without anyone being asked. */
 const lateFiles = [
@@ -42,10 +47,7 @@ const lateFiles = [
   '.lefthook.yml',
   'lefthook.yml',
   '.yarnrc.yml',
-  'agents.md',
-  'claude.md',
-  'gemini.md',
-  '.cursorrules',
+  ...instructionFiles,
 ].map(toParts);
 const lateFolders = [
   '.git/hooks',
@@ -67,6 +69,9 @@ const lateFolders = [
   '.devcontainer',
   '.direnv',
 ].map(toParts);
+
+/** Git itself writes these in its ordinary work, so commands may. */
+const gitOwn = ['.git/config', '.git/config.worktree', '.git/info', '.git/modules', '.git/worktrees'].map(toParts);
 
 const homeFiles =
   `.bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout .kshrc .cshrc .tcshrc
@@ -109,6 +114,21 @@ export function runsLater(realPath: string, { home, own }: Guarded): string | un
   const isFile = homeFiles.some((pattern) => pattern.length === below.length && standsAt(below, pattern, 0));
   if (isFile || homeFolders.some((pattern) => standsAt(below, pattern, 0))) return 'your shell, session or tools run what is written there';
   return undefined;
+}
+
+/** All last names of the above: most entries of a directory have none of them, and there are many entries. */
+const autorunNames = new Set([...lateFiles, ...lateFolders, ...homeFiles, ...homeFolders].map((pattern) => pattern.at(-1)));
+
+/** How an entry of a directory is treated for commands in the sandbox; undefined for an ordinary one. Not for what is below another. */
+export function autorunKind(folder: string, name: string, guarded: Guarded): 'protected' | 'instructions' | undefined {
+  const last = fold(name);
+  if (!autorunNames.has(last) && !guarded.own.some((path) => path === `${folder}/${name}`)) return undefined;
+  const path = join(folder, name);
+  if (instructionFiles.includes(last)) return 'instructions';
+  const parts = namesOf(path);
+  const isGitOwn = parts.some((_, from) => gitOwn.some((pattern) => standsAt(parts, pattern, from)));
+  const isBareConfig = last === 'config' && parts.at(-2)?.endsWith('.git') === true;
+  return isGitOwn || isBareConfig || runsLater(path, guarded) === undefined ? undefined : 'protected';
 }
 
 /** `x.git/hooks/…` and `x.git/config`. */
@@ -154,10 +174,7 @@ export function isSecret(realPath: string, guarded: Guarded): boolean {
 export function lateCodeIn(root: string, guarded: Guarded): string[] {
   const found: string[] = [];
   for (const dir of [root, join(root, '.git')]) {
-    for (const name of namesIn(dir)) {
-      const path = join(dir, name);
-      if (runsLater(path, guarded) !== undefined) found.push(path);
-    }
+    for (const name of namesIn(dir)) if (autorunKind(dir, name, guarded) === 'protected') found.push(join(dir, name));
   }
   const below = isBelow(guarded.home, root) ? [...homeFiles, ...homeFolders].map((parts) => join(guarded.home, ...parts)) : [];
   return [...new Set([...found, ...below.filter((path) => existsSync(path))])];

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Access, Confinement, Reach } from '../tools/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
-import { lateCodeIn, runsLater, secretPlaces, type Guarded } from './guarded-paths.js';
+import { autorunKind, lateCodeIn, secretPlaces, type Guarded } from './guarded-paths.js';
 import { allowedWrites, judgePath, judgeRealPath, sayWhy, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
@@ -43,10 +43,6 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
   return {
     noSandbox: () => read().noSandbox,
     wrongRule,
-    runsLaterIn() {
-      const guarded = guardedBy(read());
-      return (path) => runsLater(path, guarded) !== undefined;
-    },
     workspaceOf: (cwd) => toRealPath(cwd) ?? cwd,
     judge(call) {
       const now = open(call);
@@ -181,7 +177,7 @@ function toReach(now: Case, parts: readonly Judged[], asked: readonly JudgedPath
       });
       return isGranted ? undefined : judged.why;
     },
-    runsLater: (path) => runsLater(path, now.guarded) !== undefined,
+    autorunKind: (folder, name) => autorunKind(folder, name, now.guarded),
     umask,
     confinement: toConfinement(now, parts),
   };

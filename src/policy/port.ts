@@ -53,8 +53,6 @@ export interface Policy {
   judge(call: JudgedCall): Ruling;
   /** The real path of a session's directory: what rules of a workspace are kept under. */
   workspaceOf(cwd: string): string;
-  /** Tells whether programs would run what is written to a path below these roots. */
-  runsLaterIn(roots: readonly string[]): (path: string) => boolean;
   /** Why commands cannot be confined on this machine; undefined when they can. */
   noSandbox(): string | undefined;
   /** What is wrong with a rule that nothing could ever match. */

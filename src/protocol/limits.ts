@@ -188,17 +188,12 @@ export const limits = {
   sandboxTmpBytesMax: 1024 * 1024 * 1024,
   sandboxShmBytesMax: 256 * 1024 * 1024,
   sandboxRunBytesMax: 1024 * 1024,
-  lateCodeEntriesMax: 20_000,
-  /** After a command, where everything was seen before it. */
-  lateCodeEntriesAfterMax: 200_000,
-  /** In one directory that is late code as a whole. */
-  lateCodeFolderEntriesMax: 5_000,
-  lateCodePathsMax: 300,
-  lateCodeStampsMax: 2_000,
-  /** How far the times of files are behind the clock. */
-  lateCodeClockMs: 50,
-  lateCodeNameTriesMax: 100,
-  lateCodeToldPathsMax: 20,
+  /** How much of the writable directories is looked through before a command, the nearest first. */
+  autorunEntriesMax: 20_000,
+  /** A directory that takes more is read piece by piece. */
+  autorunFolderBytesMax: 256 * 1024,
+  autorunPathsMax: 300,
+  autorunToldPathsMax: 20,
   commandProcessesMax: 2_048,
   /** A quarter of the machine's memory where that is more. */
   commandMemoryBytesMin: 2 * 1024 * 1024 * 1024,

@@ -11,21 +11,6 @@ export interface ProcessRow {
   sessionId: string;
   runId: string;
   toolCallId: string;
-  /** Where code waits to be run, and what is known of it. */
-  lateCode?: LateCodeRow | undefined;
-}
-
-/** Told to whoever looks for what a command has made there. */
-interface LateCodeRow {
-  roots: readonly string[];
-  startMs: number;
-  isWhole: boolean;
-  isComplete: boolean;
-  stamps: string[];
-  places: string[];
-  sealed: string[];
-  approved: [path: string, digest: string][];
-  writing: string[];
 }
 
 interface Row {
@@ -36,22 +21,20 @@ interface Row {
   session_id: string;
   run_id: string;
   tool_call_id: string;
-  late_code: string | null;
 }
 
 /** Children that run now, and after a crash those that may still do. Callers own the transaction. */
 export function createProcessRows(db: Database, daemonBootId: string) {
   const insert = db.prepare(
-    `INSERT OR REPLACE INTO process (pid, start_time, boot_id, machine_boot_id, marker, session_id, run_id, tool_call_id, late_code)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT OR REPLACE INTO process (pid, start_time, boot_id, machine_boot_id, marker, session_id, run_id, tool_call_id)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const remove = db.prepare('DELETE FROM process WHERE pid = ? AND start_time = ?');
   const left = db.prepare<[string], Row>('SELECT * FROM process WHERE boot_id <> ?');
   return {
     /** A row that is there already is replaced. */
-    put({ pid, startTime, bootId, marker, sessionId, runId, toolCallId, lateCode }: ProcessRow): void {
-      const late = lateCode ? JSON.stringify(lateCode) : null;
-      insert.run(pid, startTime, daemonBootId, bootId, marker, sessionId, runId, toolCallId, late);
+    put({ pid, startTime, bootId, marker, sessionId, runId, toolCallId }: ProcessRow): void {
+      insert.run(pid, startTime, daemonBootId, bootId, marker, sessionId, runId, toolCallId);
     },
     remove(pid: number, startTime: number): void {
       remove.run(pid, startTime);
@@ -66,7 +49,6 @@ export function createProcessRows(db: Database, daemonBootId: string) {
         sessionId: row.session_id,
         runId: row.run_id,
         toolCallId: row.tool_call_id,
-        ...(row.late_code !== null && { lateCode: JSON.parse(row.late_code) as LateCodeRow }),
       })),
   };
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { limits } from '../protocol/limits.js';
-import { describeExcess, describeExit, sandboxHint } from './bash-words.js';
+import { describeExcess, describeExit, describeNewAutorun, sandboxHint } from './bash-words.js';
 import { createKeptOutput, type KeptOutput } from './kept-output.js';
 import { toolText, type Confinement, type ToolContext, type ToolResult } from './port.js';
 import type { Exit, Processes, RunningCommand } from './processes.js';
@@ -8,6 +8,7 @@ import type { Exit, Processes, RunningCommand } from './processes.js';
 interface Background {
   id: string;
   sessionId: string;
+  cwd: string;
   command: RunningCommand;
   confinement: Confinement;
   kept: KeptOutput;
@@ -34,15 +35,15 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
 
   /** The new output and the state. Once it has ended, this is the last that is heard of it. */
   async function tell(background: Background): Promise<ToolResult> {
-    const { id, kept, exit, problem, confinement } = background;
+    const { id, kept, exit, problem } = background;
     const over = isOver(background);
     const text = kept.take(over);
     const artifactId = kept.artifactId();
     if (over) await drop(background);
     const state = exit ? describeExit(exit) : (problem ?? `${id} is running`);
     const body = text === '' || text.endsWith('\n') ? text : `${text}\n`;
-    const hint = exit?.excess ? `[${describeExcess(exit.excess)}]` : exit && exit.code !== 0 ? sandboxHint(text, confinement) : '';
-    return toolText(`${body}${hint && `${hint}\n`}[${state}]`, (exit !== undefined && exit.code !== 0) || problem !== undefined, {
+    const notes = [...(exit ? notesOn(exit, text, background) : []), `[${state}]`].filter((note) => note !== '');
+    return toolText(body + notes.join('\n'), (exit !== undefined && exit.code !== 0) || problem !== undefined, {
       ...(exit && { exit_code: exit.code, ...(exit.signal !== null && { signal: exit.signal }) }),
       ...(artifactId !== undefined && over && { artifact_id: artifactId }),
       counts: { ...kept.counts },
@@ -66,14 +67,14 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
         command,
         cwd,
         confinement,
-        runsLater: context.reach.runsLater,
+        autorunKind: context.reach.autorunKind,
         sessionId,
         runId,
         toolCallId,
         onOutput: (chunk) => kept.write(chunk),
       });
       const id = `bg_${randomBytes(6).toString('hex')}`;
-      const background: Background = { id, sessionId, command: started, confinement, kept, exit: undefined, problem: undefined };
+      const background: Background = { id, sessionId, cwd, command: started, confinement, kept, exit: undefined, problem: undefined };
       all.set(id, background);
       void started.exited.then(
         (exit) => (background.exit = exit),
@@ -100,6 +101,14 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
   };
 }
 export type Backgrounds = ReturnType<typeof createBackgrounds>;
+
+function notesOn(exit: Exit, text: string, { cwd, confinement, command }: Background): string[] {
+  const { readOnly } = command;
+  return [
+    exit.excess ? `[${describeExcess(exit.excess)}]` : sandboxHint(text, exit, { cwd, confinement, readOnly }),
+    describeNewAutorun(exit, cwd),
+  ];
+}
 
 function isOver({ exit, problem }: Background): boolean {
   return exit !== undefined || problem !== undefined;

@@ -1,27 +1,22 @@
+import { basename, dirname } from 'node:path';
 import { limits } from '../protocol/limits.js';
-import type { HeldCode } from './late-code.js';
+import { shownPath } from './file-paths.js';
 import type { Confinement } from './port.js';
 import type { Excess } from './process-watch.js';
 import type { Exit } from './processes.js';
 
-export function describeExit({ code, signal, held }: Exit): string {
-  const end = signal === null ? `exit code ${code}` : `exit code ${code}, ${signal}`;
-  return [end, ...describeHeld(held)].join('; ');
+export function describeExit({ code, signal }: Exit): string {
+  return signal === null ? `exit code ${code}` : `exit code ${code}, ${signal}`;
 }
 
-/** Names are shown without what a terminal would act on. */
-export function describeHeld({ renamed, stuck, isPartial }: HeldCode): string[] {
-  return [
-    ...(renamed.length === 0
-      ? []
-      : [`programs would run it later, so it was renamed to ${named(renamed)}; write it with write, and the person is asked`]),
-    ...(stuck.length === 0 ? [] : [`programs would run ${named(stuck)} later, and it could not be renamed: look at it first`]),
-    ...(isPartial ? ['it made so many files that not all could be looked at: there may be some that programs would run later'] : []),
-  ];
+/** A line for the model and the person when there are new files that programs run or agents follow; empty otherwise. */
+export function describeNewAutorun({ newAutorun }: Exit, cwd: string): string {
+  if (newAutorun.length === 0) return '';
+  return `[while it ran, ${named(newAutorun, cwd)} appeared or changed, which programs run or agents follow later without asking: tell the person]`;
 }
 
-function named(paths: string[]): string {
-  const told = paths.slice(0, limits.lateCodeToldPathsMax).map((path) => JSON.stringify(path));
+function named(paths: readonly string[], cwd: string): string {
+  const told = paths.slice(0, limits.autorunToldPathsMax).map((path) => shownPath(path, cwd));
   return paths.length > told.length ? `${told.join(', ')} and ${paths.length - told.length} more` : told.join(', ');
 }
 
@@ -35,16 +30,52 @@ export function describeExcess({ what, most }: Excess): string {
 
 const noNetwork =
   /Network is unreachable|Could not resolve host|Temporary failure in name resolution|Name or service not known|ENETUNREACH|EAI_AGAIN|ENOTFOUND|Couldn't connect to server|Could not connect to|connection refused/i;
-const noWriting = /Read-only file system|EROFS|Device or resource busy/i;
+const noWriting = /Read-only file system|EROFS|Device or resource busy|EBUSY/i;
+/** As programs print it for a file that they could not write, and hardly anything else does. */
+const couldNotWrite = /: (?:Read-only file system|Device or resource busy)\r?$/m;
 const noPermission = /Permission denied|Operation not permitted|EACCES|EPERM|no new privileges|No space left on device/i;
 
-/** A line for the model when what went wrong looks like the sandbox; empty otherwise. */
-export function sandboxHint(output: string, { kind, network }: Confinement): string {
+export interface Sandboxed {
+  cwd: string;
+  confinement: Confinement;
+  /** Paths that it could not write. */
+  readOnly: readonly string[];
+}
+
+/**
+ * A line for the model when what went wrong looks like the sandbox; empty otherwise. Programs may end with 0 all the same: `git checkout` does
+ * when it cannot replace a file.
+ */
+export function sandboxHint(output: string, { code }: Exit, { cwd, confinement: { kind, network }, readOnly }: Sandboxed): string {
   if (kind !== 'sandbox') return '';
-  if (!network && noNetwork.test(output)) return hint('has no network', 'network: true');
-  if (noWriting.test(output)) return hint('may write to the working directory and /tmp only', 'unsandboxed: true');
-  if (noPermission.test(output)) return hint('may not do everything', 'unsandboxed: true');
+  const refused = refusedIn(output, readOnly);
+  if (refused.length > 0)
+    return (
+      `[read-only for commands, because programs run it later or a rule says so: ${named(refused, cwd)}. What the command wanted to change ` +
+      'there is as it was: compare git status before a commit. Use write or edit, or unsandboxed: true; the person is asked]'
+    );
+  if (code !== 0 && !network && noNetwork.test(output)) return hint('has no network', 'network: true');
+  if (code === 0 ? couldNotWrite.test(output) : noWriting.test(output))
+    return hint('may write to the working directory and /tmp only, and not what programs run later', 'unsandboxed: true');
+  if (code !== 0 && noPermission.test(output)) return hint('may not do everything', 'unsandboxed: true');
   return '';
+}
+
+/** Read-only paths that lines about writing name. */
+function refusedIn(output: string, readOnly: readonly string[]): string[] {
+  const lines = output.split('\n').filter((line) => noWriting.test(line));
+  if (lines.length === 0) return [];
+  return readOnly.filter((path) => {
+    const last = basename(path);
+    // `hooks` alone may be anything.
+    const name = last.startsWith('.') ? last : `${basename(dirname(path))}/${last}`;
+    return lines.some((line) => mentions(line, name));
+  });
+}
+
+function mentions(line: string, name: string): boolean {
+  const at = line.indexOf(name);
+  return at >= 0 && !/[\w.-]/.test(`${line[at - 1] ?? ' '}${line[at + name.length] ?? ' '}`);
 }
 
 function hint(what: string, argument: string): string {

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { utf8Bytes, wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import { createBackgrounds, type Backgrounds } from './bash-background.js';
-import { describeExcess, describeExit, sandboxHint } from './bash-words.js';
+import { describeExcess, describeExit, describeNewAutorun, sandboxHint } from './bash-words.js';
 import { createKeptOutput } from './kept-output.js';
 import { createLiveOutput } from './live-output.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
@@ -123,7 +123,7 @@ async function runCommand(
       command,
       cwd,
       confinement,
-      runsLater: context.reach.runsLater,
+      autorunKind: context.reach.autorunKind,
       sessionId,
       runId,
       toolCallId,
@@ -140,7 +140,8 @@ async function runCommand(
       stopped === 'timeout' ? `[stopped after ${timeoutMs / 1000} s; with background: true it could go on]` : '',
       stopped === 'abort' ? '[stopped]' : '',
       exit.excess ? `[${describeExcess(exit.excess)}]` : '',
-      exit.code !== 0 && stopped === undefined && !exit.excess ? sandboxHint(text, confinement) : '',
+      stopped === undefined && !exit.excess ? sandboxHint(text, exit, { cwd, confinement, readOnly: handle.readOnly }) : '',
+      describeNewAutorun(exit, cwd),
       `[${describeExit(exit)}]`,
     ];
     const body = text === '' || text.endsWith('\n') ? text : `${text}\n`;

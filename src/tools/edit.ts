@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
-import { changeResult, staleApproval, unseen, writeTarget, type ChangeDeps } from './file-changes.js';
+import { changeResult, staleApproval, unseen, type ChangeDeps } from './file-changes.js';
 import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
-import { basisOf, findTarget, type Target } from './pinned-targets.js';
+import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
 import { toolText, type Place, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
 import { applyEdits, type TextEdit } from './text-edits.js';
@@ -44,7 +44,7 @@ interface Plan extends AsyncDisposable {
 }
 
 /** Replaces pieces of a text file, in one step. The file must have been read, and be what it was then. */
-export function createEditTool({ marks, onLateCode }: ChangeDeps): Tool<EditArgs> {
+export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
   async function plan(args: EditArgs, place: Place, refuses: Refuses): Promise<Plan | string> {
     const path = absolutePath(args.path, place.cwd);
     const shown = shownPath(path, place.cwd);
@@ -105,7 +105,7 @@ export function createEditTool({ marks, onLateCode }: ChangeDeps): Tool<EditArgs
       if (context.basis !== undefined && context.basis !== basisOf(target)) return toolText(staleApproval(shown), true);
       if (context.signal.aborted) return toolText('Stopped.', true);
       if (before === after) return toolText(`${shown} is as it was: old_text and new_text are the same.`);
-      const written = await writeTarget(onLateCode, target, bytes, context.reach);
+      const written = await replaceTarget(target, bytes, context.reach.umask);
       if (typeof written === 'string') return toolText(`${shown} ${written}.`, true);
       marks.note(context.sessionId, target.realPath, written);
       const words = before === undefined ? `Created ${shown}.` : `Edited ${shown} in ${counted(replaced, 'place')}.`;

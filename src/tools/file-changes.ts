@@ -1,28 +1,11 @@
 import { limits } from '../protocol/limits.js';
-import { replaceTarget, type Target } from './pinned-targets.js';
-import { toolText, type Reach, type ToolResult } from './port.js';
-import { isSame, type ReadMark, type ReadMarks } from './read-marks.js';
+import type { Target } from './pinned-targets.js';
+import { toolText, type ToolResult } from './port.js';
+import { isSame, type ReadMarks } from './read-marks.js';
 import { cutLines, type TextDiff } from './unified-diff.js';
 
 export interface ChangeDeps {
   marks: ReadMarks;
-  onLateCode: OnLateCode;
-}
-
-/** Something is about to be written that programs would run. What is returned is told the digest of what was written, if anything was. */
-export type OnLateCode = (path: string) => Promise<(digest: string | undefined) => void>;
-
-/** Writes what was approved, so that no command that runs meanwhile is taken for who did it. */
-export async function writeTarget(onLateCode: OnLateCode, target: Target, bytes: Buffer, reach: Reach): Promise<ReadMark | string> {
-  const settle = reach.runsLater(target.realPath) ? await onLateCode(target.realPath) : undefined;
-  let digest: string | undefined;
-  try {
-    const written = await replaceTarget(target, bytes, reach.umask);
-    if (typeof written !== 'string') digest = written.digest;
-    return written;
-  } finally {
-    settle?.(digest);
-  }
 }
 
 /** Why a file may not be changed by a session that does not know what is in it; undefined when it does. */

@@ -44,11 +44,15 @@ const faultWords: Record<string, string> = {
   ENXIO: 'is not a file that can be read',
 };
 
+/** Whether the operating system reported it (ENOENT, EACCES …), and it is not a mistake of ours. */
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return error instanceof Error && /^E[A-Z0-9]+$/.test((error as NodeJS.ErrnoException).code ?? '');
+}
+
 /** What the system says about a path, as the end of a sentence. Anything but a fault of the system is thrown on. */
 export function faultOf(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  if (!(error instanceof Error) || code === undefined || !/^E[A-Z0-9]+$/.test(code)) throw error;
-  return faultWords[code] ?? `cannot be used (${code})`;
+  if (!isSystemError(error)) throw error;
+  return faultWords[error.code] ?? `cannot be used (${error.code})`;
 }
 
 export function isFault(error: unknown, ...codes: string[]): boolean {

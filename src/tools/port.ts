@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { ResultDetails, UiMethod } from '../protocol/events.js';
 import type { ContentBlock } from '../protocol/messages.js';
+import type { AutorunKindOf } from './autorun-files.js';
 
 /** A question to a person. The answer is null when it was cancelled, expired or denied. */
 export interface Question {
@@ -55,8 +56,8 @@ export interface Reach {
   noWorkspace?: string | undefined;
   /** Why a real path may not be read or written; undefined when it may. */
   refuses(kind: 'read' | 'write', realPath: string): string | undefined;
-  /** Whether programs run, or agents follow, what is written to a path. */
-  runsLater(path: string): boolean;
+  /** Whether programs run, or agents follow, an entry of a directory, and whether commands may write it all the same. */
+  autorunKind: AutorunKindOf;
   /** The person's: what new files are not given. The daemon's own is stricter. */
   umask: number;
   confinement: Confinement;

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
-import { isOfSystem } from './closed-folders.js';
+import { isSystemError } from './file-paths.js';
 import { childrenOf, listProcesses, readHeldKb, readMemoryFiles, readProcesses, readSharedBytes } from './process-table.js';
 import { namespaceInit } from './process-tree.js';
 
@@ -79,7 +79,7 @@ async function unlessUnreadable(looked: Promise<boolean>): Promise<boolean> {
   try {
     return await looked;
   } catch (error) {
-    if (isOfSystem(error)) return false;
+    if (isSystemError(error)) return false;
     throw error;
   }
 }

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { constants as osConstants } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
-import { isHeld, nothingHeld, type HeldCode } from './late-code.js';
-import type { LateCodeRecord } from './late-code-known.js';
-import type { RunsLater } from './late-code-look.js';
-import { createLateCodeWatches, holdLeftCode, type LateCodeWatch } from './late-code-watch.js';
+import { lookForAutorun, type AutorunKindOf } from './autorun-files.js';
 import type { Confinement } from './port.js';
 import { openOutputPipe, type TakeOutput } from './process-pipe.js';
 import { CannotStart, createSpawner, toCannotStart, toEnded, type SpawnDeps } from './process-spawn.js';
@@ -24,15 +21,11 @@ export interface ProcessRow {
   sessionId: string;
   runId: string;
   toolCallId: string;
-  /** What a crash keeps it from putting aside. */
-  lateCode?: LateCodeRecord | undefined;
 }
 
 export interface ProcessLedger {
   /** Throws when it cannot be noted: nothing runs that a crash could not find again. */
   note(row: ProcessRow): void;
-  /** The same row, with more in it. */
-  amend(row: ProcessRow): void;
   forget(pid: number, startTime: number): void;
   /** Rows of earlier daemons. */
   left(): ProcessRow[];
@@ -48,8 +41,8 @@ export interface StartedCommand {
   /** A real path. */
   cwd: string;
   confinement: Confinement;
-  /** Whether programs would run what is written to a path: existing ones are kept as they are, new ones are put aside. */
-  runsLater?: RunsLater;
+  /** In the sandbox, existing files of these are read-only, and new ones are told. */
+  autorunKind?: AutorunKindOf;
   sessionId: string;
   runId: string;
   toolCallId: string;
@@ -60,8 +53,8 @@ export interface StartedCommand {
 export interface Exit {
   code: number;
   signal: string | null;
-  /** What it had made where programs would run it later. */
-  held: HeldCode;
+  /** New or changed files that programs run or agents follow later. */
+  newAutorun: string[];
   /** Why it was ended before its time. */
   excess: Excess | undefined;
 }
@@ -69,6 +62,8 @@ export interface Exit {
 export interface RunningCommand {
   id: string;
   pid: number;
+  /** Paths below its writable ones that it cannot write. */
+  readOnly: readonly string[];
   /** Resolves when it has ended, its output is read and nothing that it started is left. Rejects when it could not be started. */
   exited: Promise<Exit>;
   /** Resolves when nothing of it is left. */
@@ -83,15 +78,6 @@ interface Running extends RunningCommand {
 /** The kernel stops what is faster than the watch, which can say why. */
 const kernelRoom = 2;
 
-/** What was put aside of a command that a crash had ended. */
-export interface LeftCode {
-  sessionId: string;
-  runId: string;
-  held: HeldCode;
-  /** Why it could not be looked at. */
-  fault?: unknown;
-}
-
 /** Starts commands, and ends them with everything that they have started. */
 export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
   const running = new Set<Running>();
@@ -99,29 +85,17 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
   const bootId = machineBootId();
   const spawnCommand = createSpawner(deps);
   const watchProcess = createProcessWatch();
-  const lateCode = createLateCodeWatches();
 
   async function start(asked: StartedCommand): Promise<RunningCommand> {
-    const { confinement, runsLater = () => false } = asked;
-    const late =
-      confinement.kind === 'sandbox' ? await lateCode.confine(confinement.writable, runsLater) : await lateCode.release(runsLater);
-    try {
-      return await startWatched(asked, late);
-    } catch (error) {
-      late.drop();
-      throw error;
-    }
-  }
-
-  async function startWatched(asked: StartedCommand, late: LateCodeWatch): Promise<RunningCommand> {
-    const { confinement, command, cwd, sessionId, runId, toolCallId } = asked;
+    const { confinement, autorunKind, command, cwd, sessionId, runId, toolCallId } = asked;
+    const autorun = confinement.kind === 'sandbox' && autorunKind ? await lookForAutorun(confinement.writable, autorunKind) : undefined;
     const marker = randomBytes(16).toString('hex');
     const most = bounds();
     const pipe = await openOutputPipe(asked.onOutput).catch((error: unknown) => {
       throw toCannotStart(error);
     });
-    const guarded = guard(confinement, late.paths());
-    late.seal([...guarded.readOnly, ...(guarded.guarded ?? [])]);
+    const nested = autorun?.readOnly.filter((path) => !confinement.readOnly.includes(path)) ?? [];
+    const guarded: Confinement = { ...confinement, guarded: nested };
     const child = spawnCommand({ command, cwd, confinement: guarded, marker, pipe, processesMax: most.processes * kernelRoom });
     const ended = toEnded(child);
     const { pid } = child;
@@ -135,11 +109,6 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
     const namespaced = confinement.kind !== 'bare';
     let killing: Promise<void> | undefined;
     let excess: Excess | undefined;
-    late.onMore(() => ledger.amend(row()));
-
-    function row(): ProcessRow {
-      return { pid: family.pid, startTime, bootId, marker, sessionId, runId, toolCallId, lateCode: late.record() };
-    }
 
     async function finish(): Promise<Exit> {
       const { problem, ...exit } = await ended;
@@ -149,13 +118,11 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
         if (!namespaced || exit.signal !== null) await endFamily(family, 0);
         pipe.drain();
         await pipe.ended;
-        const held = await late.end();
+        const newAutorun = (await autorun?.findNew()) ?? [];
         if (problem !== undefined) throw new CannotStart(problem);
-        return { ...toShellExit(exit.code ?? signalCode(exit.signal)), held, excess };
+        return { ...toShellExit(exit.code ?? signalCode(exit.signal)), newAutorun, excess };
       } finally {
-        late.drop();
         running.delete(handle);
-        // Not before: what it left is put aside after a crash as well.
         ledger.forget(family.pid, startTime);
       }
     }
@@ -171,16 +138,16 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
       pid,
       sessionId,
       runId,
-      exited: Promise.resolve({ code: 0, signal: null, held: nothingHeld, excess: undefined }),
+      readOnly: [...confinement.readOnly, ...nested],
+      exited: Promise.resolve({ code: 0, signal: null, newAutorun: [], excess: undefined }),
       kill: () => (killing ??= kill(limits.killGraceMs)),
     };
     try {
-      ledger.note(row());
+      ledger.note({ pid, startTime, bootId, marker, sessionId, runId, toolCallId });
     } catch (error) {
       child.kill('SIGKILL');
       await endFamily(family, 0);
       pipe.stop();
-      await late.end();
       throw error;
     }
     running.add(handle);
@@ -233,25 +200,21 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
     onRunEnd(runId: string, tell: () => Promise<void>): void {
       farewells.set(runId, (farewells.get(runId) ?? new Set()).add(tell));
     },
-    /** A file is about to be written that a person has approved, and that programs would run. */
-    approve: lateCode.approve,
     /**
-     * At boot: ends what earlier daemons have left, and puts aside what they could not any more. A stranger that has the pid by now is not
-     * touched. What goes wrong with one of them is told, and keeps nobody from starting.
+     * At boot: ends what earlier daemons have left. A stranger that has the pid by now is not touched. Returns what went wrong, which keeps
+     * nobody from starting.
      */
-    async reapLeft(runsLaterIn: (roots: readonly string[]) => RunsLater): Promise<LeftCode[]> {
-      const found: LeftCode[] = [];
-      for (const { bootId: startedOn, pid, startTime, marker, sessionId, runId, lateCode: record } of ledger.left()) {
+    async reapLeft(): Promise<unknown[]> {
+      const faults: unknown[] = [];
+      for (const { bootId: startedOn, pid, startTime, marker } of ledger.left()) {
         try {
           if (startedOn === bootId) await endFamily({ pid, startTime, marker }, 0);
-          const held = record ? await holdLeftCode(record, runsLaterIn(record.roots)) : nothingHeld;
-          if (isHeld(held)) found.push({ sessionId, runId, held });
         } catch (fault) {
-          found.push({ sessionId, runId, held: nothingHeld, fault });
+          faults.push(fault);
         }
         ledger.forget(pid, startTime);
       }
-      return found;
+      return faults;
     },
   };
 }
@@ -272,17 +235,6 @@ async function endNamespace(pid: number, ended: Promise<unknown>, graceMs: numbe
   // Without its first process, or with one that cannot be killed: it dies with its parent.
   signal(pid, 'SIGKILL');
   await within(limits.killPatienceMs);
-}
-
-/** Existing code that runs later is read-only. A repository stays where it is; other directories may be moved with what is in them. */
-function guard(confinement: Confinement, late: readonly string[]): Confinement {
-  const some = late.filter((path) => !confinement.readOnly.includes(path)).slice(0, limits.lateCodePathsMax);
-  const isOfGit = (path: string): boolean => path.includes('/.git/');
-  return {
-    ...confinement,
-    readOnly: [...confinement.readOnly, ...some.filter(isOfGit)],
-    guarded: some.filter((path) => !isOfGit(path)),
-  };
 }
 
 function signalCode(name: NodeJS.Signals | null): number {

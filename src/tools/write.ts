@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { changeResult, staleApproval, unseen, writeTarget, type ChangeDeps } from './file-changes.js';
+import { changeResult, staleApproval, unseen, type ChangeDeps } from './file-changes.js';
 import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
-import { basisOf, findTarget, type Target } from './pinned-targets.js';
+import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
 import { toolText, type Place, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
 import { countLines, decodeText } from './text-files.js';
@@ -24,7 +24,7 @@ interface Plan extends AsyncDisposable {
 }
 
 /** Creates a file or replaces all of it, in one step. A file that is there must have been read, so that nothing is lost unseen. */
-export function createWriteTool({ marks, onLateCode }: ChangeDeps): Tool<WriteArgs> {
+export function createWriteTool({ marks }: ChangeDeps): Tool<WriteArgs> {
   async function plan({ path, content }: WriteArgs, place: Place, refuses: Refuses): Promise<Plan | string> {
     const shown = shownPath(absolutePath(path, place.cwd), place.cwd);
     if (path.endsWith('/')) return `${shown} is named as a directory. Name a file.`;
@@ -62,7 +62,7 @@ export function createWriteTool({ marks, onLateCode }: ChangeDeps): Tool<WriteAr
       if (context.signal.aborted) return toolText('Stopped.', true);
       const bytes = Buffer.from(args.content);
       if (target.current?.bytes?.equals(bytes)) return toolText(`${shown} already has exactly this content.`);
-      const written = await writeTarget(onLateCode, target, bytes, context.reach);
+      const written = await replaceTarget(target, bytes, context.reach.umask);
       if (typeof written === 'string') return toolText(`${shown} ${written}.`, true);
       marks.note(context.sessionId, target.realPath, written);
       const size = `${counted(countLines(args.content), 'line')}, ${shownSize(bytes.length)}`;

@@ -84,9 +84,12 @@ describe('a run that its daemon left is settled', () => {
     play.prompt();
     play.followUp('inp_f');
     play.take(beginMessage(play.state, 'msg_x'));
-    expect(
-      play.take(settleLeftRun(play.state, { spoken: [{ type: 'text', text: 'half' }], error: null, carryOn: false }, play.fresh)),
-    ).toEqual(['message_end assistant', 'turn_end 1', 'queue_update paused', 'agent_end interrupted']);
+    expect(play.take(settleLeftRun(play.state, { spoken: [{ type: 'text', text: 'half' }], carryOn: false }, play.fresh))).toEqual([
+      'message_end assistant',
+      'turn_end 1',
+      'queue_update paused',
+      'agent_end interrupted',
+    ]);
     expect(play.state).toMatchObject({ paused: true, lastRun: { outcome: 'interrupted' }, inputs: [{ input_id: 'inp_f' }] });
   });
 
@@ -94,7 +97,7 @@ describe('a run that its daemon left is settled', () => {
     const play = createPlay();
     play.prompt();
     play.take(abortRun(play.state, false, undefined));
-    expect(play.take(settleLeftRun(play.state, { spoken: [], error: null, carryOn: true }, play.fresh)).at(-1)).toBe('agent_end aborted');
+    expect(play.take(settleLeftRun(play.state, { spoken: [], carryOn: true }, play.fresh)).at(-1)).toBe('agent_end aborted');
     expect(play.state.run).toBeNull();
   });
 
@@ -103,7 +106,7 @@ describe('a run that its daemon left is settled', () => {
     play.prompt();
     play.take(abortRun(play.state, false, undefined));
     play.take(play.submit('inp_2', { command: 'steer', otherwise: 'prompt' }));
-    play.take(settleLeftRun(play.state, { spoken: [], error: null, carryOn: false }, play.fresh));
+    play.take(settleLeftRun(play.state, { spoken: [], carryOn: false }, play.fresh));
     expect(play.state.run).toMatchObject({ turn: { inputIds: ['inp_2'] } });
   });
 
@@ -111,7 +114,7 @@ describe('a run that its daemon left is settled', () => {
     const play = createPlay();
     play.prompt();
     const left = play.state.run?.id;
-    const decision = settleLeftRun(play.state, { spoken: [], error: null, carryOn: true }, play.fresh);
+    const decision = settleLeftRun(play.state, { spoken: [], carryOn: true }, play.fresh);
     expect(factsOf(decision).find((fact) => fact.type === 'agent_start')).toMatchObject({ payload: { resumes: left } });
     expect(play.take(decision)).toEqual([
       'turn_end 1',

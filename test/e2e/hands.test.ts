@@ -109,91 +109,48 @@ describe.skipIf(missing('bwrap'))('a sandboxed command (needs bwrap)', () => {
     expect([existsSync(outside), existsSync('/usr/berth-was-here')]).toEqual([false, false]);
   });
 
-  test('that makes code which would run later finds it put aside', async () => {
+  test('that makes a file which programs run later is told so, and the file stays', async () => {
     await using daemon = await startDaemon({ config: open });
     const talk = await openTalk(daemon);
-    const name = 'n=.env; printf evil > "${n}rc"';
+    const name = 'n=.env; printf new > "${n}rc"';
     const { result } = await does(talk, `run ${name}`);
-    expect(existsSync(join(daemon.workdir, '.envrc'))).toBe(false);
-    expect(result).toContain('held-by-berth-1-envrc');
-    expect(readFileSync(join(daemon.workdir, 'held-by-berth-1-envrc'), 'utf8')).toBe('evil');
-  });
-
-  test('cannot change code which would run later', async () => {
-    await using daemon = await startDaemon({ config: open });
-    mkdirSync(join(daemon.workdir, '.git', 'hooks'), { recursive: true });
-    writeFileSync(join(daemon.workdir, '.git', 'config'), '[core]\n');
-    const talk = await openTalk(daemon);
-    await does(
-      talk,
-      'run d=.git; echo evil >> $d/config; echo evil > $d/hooks/pre-commit; mv $d .gat; rm -rf $d/hooks; ln -sf /x $d/hooks',
+    expect(result).toContain(
+      '[while it ran, .envrc appeared or changed, which programs run or agents follow later without asking: tell the person]',
     );
-    expect(readFileSync(join(daemon.workdir, '.git', 'config'), 'utf8')).toBe('[core]\n');
-    expect(readdirSync(join(daemon.workdir, '.git', 'hooks'))).toEqual([]);
+    expect(readFileSync(join(daemon.workdir, '.envrc'), 'utf8')).toBe('new');
   });
-});
 
-describe.skipIf(missing('bwrap'))('code that would run later (needs bwrap)', () => {
-  test('is kept as it is in repositories further down, and put aside where it is new', async () => {
+  test('cannot change files which programs run later, wherever they are, and says so', async () => {
     await using daemon = await startDaemon({ config: open });
-    const inner = join(daemon.workdir, 'a', 'inner');
-    mkdirSync(join(inner, '.git', 'hooks'), { recursive: true });
-    mkdirSync(join(inner, '.git', 'objects'));
-    mkdirSync(join(inner, '.git', 'refs'));
-    writeFileSync(join(inner, '.git', 'HEAD'), 'ref: refs/heads/main\n');
-    writeFileSync(join(inner, '.git', 'config'), '[core]\n');
-    writeFileSync(join(inner, 'AGENTS.md'), 'mine\n');
-    const script = [
-      'import os',
-      'def put(path, text):',
-      '    try:',
-      '        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)',
-      '        open(path, "w").write(text)',
-      '    except OSError as e: print(path, e.errno)',
-      'for p in ["a/inner/.git/config","a/inner/.git/hooks/pre-commit","a/inner/AGENTS.md","a/inner/.envrc","b/c/.envrc","b/.vscode/tasks.json",".git"]: put(p, "evil")',
-      'for p in ["q/HEAD","q/objects/x","q/refs/x"]: put(p, "x")',
-      'put("q/config", "[core]\\n fsmonitor = evil\\n")',
-      'put("z/.git", "gitdir: ../q")',
-    ].join('\n');
-    writeFileSync(join(daemon.workdir, 'plant.py'), script);
+    for (const at of ['', 'a/inner']) {
+      mkdirSync(join(daemon.workdir, at, '.git', 'hooks'), { recursive: true });
+      writeFileSync(join(daemon.workdir, at, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+      writeFileSync(join(daemon.workdir, at, '.envrc'), 'mine\n');
+    }
     const talk = await openTalk(daemon);
-    const { result } = await does(talk, 'run python3 plant.py');
-    const read = (path: string): string => readFileSync(join(daemon.workdir, path), 'utf8');
-    expect([read('a/inner/.git/config'), read('a/inner/AGENTS.md')]).toEqual(['[core]\n', 'mine\n']);
-    expect(readdirSync(join(inner, '.git', 'hooks'))).toEqual([]);
-    const gone = ['a/inner/.envrc', 'b/c/.envrc', 'b/.vscode', '.git', 'q/config', 'z/.git'];
-    expect(gone.filter((path) => existsSync(join(daemon.workdir, path)))).toEqual([]);
-    expect(result).toContain('held-by-berth');
+    const plant = [
+      'for d in .git a/inner/.git; do',
+      '  echo evil > $d/hooks/pre-commit; rm -rf $d/hooks; ln -sf /x $d/hooks; echo evil > $d/../.envrc',
+      'done',
+      'mv .git .gat',
+    ];
+    writeFileSync(join(daemon.workdir, 'plant.sh'), plant.join('\n'));
+    const { result } = await does(talk, 'run sh plant.sh');
+    expect(result).toContain('read-only for commands');
+    for (const at of ['', 'a/inner']) {
+      expect(readdirSync(join(daemon.workdir, at, '.git', 'hooks'))).toEqual([]);
+      expect(readFileSync(join(daemon.workdir, at, '.envrc'), 'utf8')).toBe('mine\n');
+    }
   });
 
-  test('is put aside at the next start when the daemon was killed in mid-command, and the session says so', async () => {
-    await using daemon = await startDaemon({ config: open });
-    const talk = await openTalk(daemon);
-    const seconds = sleepNumber();
-    await talk.prompt(`run n=.env; printf evil > "\${n}rc"; sleep ${seconds}`);
-    await untilAsleep(seconds);
-    await daemon.kill9();
-    expect(existsSync(join(daemon.workdir, '.envrc'))).toBe(true);
-    await daemon.start();
-    expect(existsSync(join(daemon.workdir, '.envrc'))).toBe(false);
-    expect(readFileSync(join(daemon.workdir, 'held-by-berth-1-envrc'), 'utf8')).toBe('evil');
-    const client = await daemon.raw();
-    const { payload } = await client.call('get_state', { session_id: talk.session });
-    expect(payload.last_run).toMatchObject({
-      outcome: 'interrupted',
-      error: { message: expect.stringContaining('held-by-berth-1-envrc') },
-    });
-  });
-
-  test('is no obstacle to making a repository', async () => {
+  test('makes a repository in an empty workspace without anything to tell', async () => {
     await using daemon = await startDaemon({ config: open });
     const talk = await openTalk(daemon);
     const { result } = await does(
       talk,
       'run git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git log --oneline | wc -l',
     );
-    expect(result).toMatch(/^1\n/);
-    expect(result).not.toContain('held');
+    expect(result).toBe('1\n[exit code 0]');
     expect(existsSync(join(daemon.workdir, '.git', 'config'))).toBe(true);
   });
 });

@@ -44,7 +44,7 @@ function createDesk({ rules = [], config, timeoutMs, attended, runsAtOnceMax = 8
   mkdirSync(cwd, { recursive: true });
   writeFileSync(join(cwd, 'a.txt'), 'one\n');
   const marks = createReadMarks();
-  const deps = { marks, onLateCode: async () => () => undefined };
+  const deps = { marks };
   const tools = [createReadTool({ marks }), createWriteTool(deps), createEditTool(deps), ...more] as Tool[];
   const policy = createPolicy({
     home: dir.file('home'),

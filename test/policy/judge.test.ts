@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPolicy } from '../../src/policy/judge.js';
 import type { Mode, Rule, Ruling } from '../../src/policy/port.js';
@@ -615,7 +615,7 @@ describe('the /tmp of a sandbox is its own', () => {
   });
 });
 
-test('late code that a rule allows to edit by name is not writable for commands', () => {
+test('a file that programs run later, and that a rule allows to edit by name, is not writable for commands', () => {
   using world = makeWorld();
   writeFileSync(join(world.home, '.bashrc'), '');
   writeFileSync(join(world.home, 'notes.txt'), '');
@@ -623,5 +623,31 @@ test('late code that a rule allows to edit by name is not writable for commands'
     const rules = ['~/.bashrc', '~/.ssh', '.git/hooks', '~/notes.txt'].map((path): Rule => ({ tool, path, action: 'allow' }));
     const { writable } = world.bash('make', { mode: 'auto_edit', rules }).reach.confinement;
     expect(writable, tool).toEqual([world.workspace, join(world.home, 'notes.txt')]);
+  }
+});
+
+test('commands can only read what programs run later, but for instructions and what git writes itself', () => {
+  using world = makeWorld();
+  for (const folder of ['.vscode', '.git/info', '.git/modules', '.git/worktrees'])
+    mkdirSync(join(world.workspace, folder), { recursive: true });
+  for (const file of ['.envrc', 'AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.cursorrules', '.git/config.worktree']) {
+    writeFileSync(join(world.workspace, file), '');
+  }
+  const { confinement, autorunKind } = world.bash('make', { mode: 'auto_edit' }).reach;
+  expect(confinement.readOnly.sort()).toEqual(['.envrc', '.git/hooks', '.vscode'].map((path) => join(world.workspace, path)));
+  const kinds: Record<string, string | undefined> = {
+    'sub/.envrc': 'protected',
+    'sub/.ENVRC.': 'protected',
+    'sub/.husky': 'protected',
+    'x.git/hooks': 'protected',
+    'x.git/config': undefined,
+    'sub/Claude.md': 'instructions',
+    '.git/config': undefined,
+    '.git/worktrees/w/gitdir': undefined,
+    '.git/modules/m/config': undefined,
+    'src/a.ts': undefined,
+  };
+  for (const [path, kind] of Object.entries(kinds)) {
+    expect(autorunKind(join(world.workspace, dirname(path)), basename(path)), path).toBe(kind);
   }
 });

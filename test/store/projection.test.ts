@@ -71,8 +71,7 @@ const moves: Record<string, Move> = {
     const outcome = state.run?.aborting ? 'aborted' : pick(2) === 0 ? 'failed' : 'interrupted';
     return settleRun(state, { outcome, error: outcome === 'failed' ? { code: 'provider_error', message: 'no' } : null, spoken: [] }, fresh);
   },
-  left: (state, fresh, pick) =>
-    settleLeftRun(state, { spoken: [{ type: 'text', text: 'half' }], error: null, carryOn: pick(2) === 0 }, fresh),
+  left: (state, fresh, pick) => settleLeftRun(state, { spoken: [{ type: 'text', text: 'half' }], carryOn: pick(2) === 0 }, fresh),
   deny: (state, fresh) =>
     state.run && !state.run.message
       ? stopForDenial(state, state.run.calls[0]?.id ?? '', 'Denied by the person.', fresh)

@@ -15,7 +15,6 @@ import {
 export interface MemoryLedger {
   rows: ProcessRow[];
   note(row: ProcessRow): void;
-  amend(row: ProcessRow): void;
   forget(pid: number, startTime: number): void;
   left(): ProcessRow[];
 }
@@ -24,7 +23,6 @@ export function memoryLedger(rows: ProcessRow[] = []): MemoryLedger {
   return {
     rows,
     note: (row) => void rows.push(row),
-    amend: (row) => void rows.splice(rows.findIndex(({ pid }) => pid === row.pid) >>> 0, 1, row),
     forget: (pid, startTime) => void rows.splice(rows.findIndex((row) => row.pid === pid && row.startTime === startTime) >>> 0, 1),
     left: () => [...rows],
   };
@@ -73,7 +71,7 @@ export async function follow(
   command: string,
   cwd: string,
   confinement: Confinement,
-  { runId = randomId('run'), ...more }: Partial<Pick<StartedCommand, 'runId' | 'runsLater'>> = {},
+  { runId = randomId('run'), ...more }: Partial<Pick<StartedCommand, 'runId' | 'autorunKind'>> = {},
 ): Promise<Followed> {
   let output = '';
   let heard = (): void => undefined;

@@ -50,7 +50,6 @@ const openPolicy: Policy = {
   workspaceOf: (cwd) => cwd,
   noSandbox: () => undefined,
   wrongRule: () => undefined,
-  runsLaterIn: () => () => false,
   judge: ({ cwd }) => ({
     action: 'allow',
     why: 'a test',
@@ -59,7 +58,7 @@ const openPolicy: Policy = {
     reach: {
       workspace: cwd,
       refuses: () => undefined,
-      runsLater: () => false,
+      autorunKind: () => undefined,
       umask: 0o022,
       confinement: { kind: 'bare', network: false, writable: [], readOnly: [], hidden: [] },
     },

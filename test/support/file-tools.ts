@@ -19,7 +19,7 @@ export interface FileTools extends Disposable {
 
 /** The tools of one session, in a workspace that is gone when the test is over. */
 export function createFileTools(dir: TempDir = makeTempDir(), cwd = dir.path): FileTools {
-  const deps = { marks: createReadMarks(), onLateCode: async () => () => undefined };
+  const deps = { marks: createReadMarks() };
   const tools = {
     read: createReadTool(deps),
     write: createWriteTool(deps),

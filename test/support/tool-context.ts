@@ -10,7 +10,7 @@ export function workspaceReach(workspace: string): Reach {
     workspace: root,
     refuses: (kind, realPath) =>
       realPath === root || realPath.startsWith(`${root}/`) ? undefined : `may not ${kind} outside of the workspace`,
-    runsLater: () => false,
+    autorunKind: () => undefined,
     umask: 0o022,
     confinement: { kind: 'bare', network: false, writable: [root], readOnly: [], hidden: [] },
   };

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -34,6 +35,9 @@ function makeHouse(): House {
   for (const place of [
     'home/work/src',
     'home/work/.git/hooks',
+    'home/work/.vscode',
+    'home/work/.berth',
+    'home/work/.husky',
     'home/.ssh',
     'home/.config/systemd/user',
     'home/.local/bin',
@@ -49,6 +53,11 @@ function makeHouse(): House {
     'own/berth.db',
     'out/file',
     'home/work/.git/config',
+    'home/work/.envrc',
+    'home/work/.mcp.json',
+    'home/work/.vscode/tasks.json',
+    'home/work/.berth/config.json',
+    'home/work/.husky/pre-push',
     'home/work/fine',
   ]) {
     writeFileSync(join(root, file), 'old');
@@ -63,23 +72,24 @@ function makeHouse(): House {
 
 /** Everything in the house but what lies in the workspace and may be written, as text. */
 function picture({ root, workspace }: House): string[] {
-  const late = ['.git/config', '.git/hooks', '.envrc', '.vscode', 'AGENTS.md', '.berth', '.mcp.json', '.husky'];
+  const autorun = ['.git/hooks', '.envrc', '.vscode', '.berth', '.mcp.json', '.husky'];
   const see = (folder: string): string[] =>
     readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
       const path = join(folder, entry.name);
-      if (path === workspace) return late.flatMap((name) => (existsSync(join(path, name)) ? [join(path, name)] : []));
+      if (path === workspace) return autorun.flatMap((name) => [join(path, name), ...contentsOf(join(path, name))]);
       if (entry.isDirectory()) return [path, ...see(path)];
       return [`${path} ${entry.isFile() ? readFileSync(path, 'utf8') : ''}`];
     });
-  return [...see(root), readFileSync(join(workspace, '.git/config'), 'utf8'), ...readdirSync(join(workspace, '.git/hooks'))];
+  const contentsOf = (path: string): string[] => (lstatSync(path).isDirectory() ? see(path) : [readFileSync(path, 'utf8')]);
+  return see(root);
 }
 
 const targets =
   `/etc/berth-x /usr/bin/berth-x /usr/berth-x /srv/berth-x /var/lib/berth-x /var/tmp/berth-x /boot/berth-x /opt/berth-x /berth-x
   /proc/sys/kernel/core_pattern /proc/1/root/berth-x /proc/self/root/usr/berth-x /sys/berth-x ../x ../../x ../notes ../.bashrc ../.profile
   ../.ssh/authorized_keys ../.ssh/id ../.config/systemd/user/x.service ../.local/bin/ls ../work-evil/x ../../own/berth.db ../../out/file ../../out/new
-  link/new link/file link/../out/x filelink esc/../x esc/x dangling src/../../x ./src/../../notes .git/config .git/hooks/pre-commit .git/hooks/x
-  .git/../.git/config .envrc src/../.envrc .vscode/tasks.json AGENTS.md .berth/config.json .mcp.json .husky/pre-push`.split(/\s+/);
+  link/new link/file link/../out/x filelink esc/../x esc/x dangling src/../../x ./src/../../notes .git/hooks/pre-commit .git/hooks/x
+  .git/../.git/hooks/y .envrc src/../.envrc .vscode/tasks.json .vscode/x .berth/config.json .mcp.json .husky/pre-push`.split(/\s+/);
 
 const ways: Record<string, (path: string) => string> = {
   'a shell': (path) => `p='${path}'; mkdir -p "$(dirname "$p")"; echo evil > "$p"`,
