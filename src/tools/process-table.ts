@@ -59,6 +59,11 @@ export function listProcesses(proc: string): string[] {
   return names.filter((name) => /^\d+$/.test(name)).map((name) => `${proc}/${name}`);
 }
 
+/** Which pid namespace a process is in; undefined when it has ended or may not be looked at. */
+export function readNamespace(directory: string): string | undefined {
+  return look(() => readlinkSync(`${directory}/ns/pid`));
+}
+
 /** Memory that nobody could take from a process without loss, in kilobytes; nothing for one that has ended. */
 export function readHeldKb(directory: string): number {
   const text = look(() => readFileSync(`${directory}/status`, 'latin1')) ?? '';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
 import { isSystemError } from './file-paths.js';
-import { childrenOf, listProcesses, readHeldKb, readMemoryFiles, readProcesses, readSharedBytes } from './process-table.js';
+import { childrenOf, listProcesses, readHeldKb, readNamespace, readMemoryFiles, readProcesses, readSharedBytes } from './process-table.js';
 import { namespaceInit } from './process-tree.js';
 
 /** What one command may take at once, with everything that it has started. */
@@ -112,7 +112,7 @@ function fileBytes(members: readonly string[]): number {
 async function findMembers({ pid, startTime, namespaced, bounds }: Watched): Promise<string[]> {
   // One look at the namespace's own list costs the same however its processes are related.
   const init = namespaced ? namespaceInit(pid) : undefined;
-  if (init !== undefined) return listProcesses(join('/proc', String(init), 'root', 'proc'));
+  if (init !== undefined && hasOwnProc(init)) return listProcesses(procOf(init));
   const found = [pid];
   for (let i = 0; i < found.length && found.length <= bounds.processes; i++) {
     if (i % sliceSize === sliceSize - 1) await nextTick();
@@ -121,6 +121,16 @@ async function findMembers({ pid, startTime, namespaced, bounds }: Watched): Pro
   const isCrowded = !namespaced && listProcesses('/proc').length > bounds.processes;
   const session = isCrowded ? (await readProcesses(startTime)).filter((one) => one.session === pid) : [];
   return [...new Set([...found, ...session.map((one) => one.pid)])].map((one) => `/proc/${one}`);
+}
+
+function procOf(init: number): string {
+  return join('/proc', String(init), 'root', 'proc');
+}
+
+/** Until bubblewrap has mounted a /proc for the namespace, its first process still sees that of the machine, with everybody in it. */
+function hasOwnProc(init: number): boolean {
+  const seen = readNamespace(join(procOf(init), '1'));
+  return seen !== undefined && seen === readNamespace(`/proc/${init}`);
 }
 
 async function readShareBytes(members: readonly string[]): Promise<number> {

@@ -1,5 +1,9 @@
-import { realpathSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, realpathSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { createProcessWatch } from '../../src/tools/process-watch.js';
+import { namespaceInit } from '../../src/tools/process-tree.js';
 import { missing } from '../needs.js';
 import { confine, roomy, runIn, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { makeTempDir } from '../support/temp-dir.js';
@@ -60,3 +64,49 @@ describe.for(kinds)('%s', (kind) => {
     },
   );
 });
+
+test.skipIf(missing('bwrap'))(
+  'while a sandbox is being made, the other processes of the machine are not taken for its own (needs bwrap)',
+  async () => {
+    const machine = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).length;
+    expect(machine).toBeGreaterThan(3);
+    // Bubblewrap waits for a byte before it mounts anything.
+    const waiting = [
+      '--unshare-user',
+      '--unshare-pid',
+      '--userns-block-fd',
+      '3',
+      '--info-fd',
+      '4',
+      '--ro-bind',
+      '/',
+      '/',
+      '--proc',
+      '/proc',
+      '--',
+      'true',
+    ];
+    const making = spawn('bwrap', waiting, { stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'] });
+    const greedy = spawn('sh', ['-c', 'sleep 1000 & sleep 1000 & sleep 1000 & wait'], { detached: true, stdio: 'ignore' });
+    try {
+      await expect.poll(() => namespaceInit(making.pid ?? 0)).toBeDefined();
+      const watch = createProcessWatch();
+      const told: string[] = [];
+      const bounds = { ...roomy, processes: 3 };
+      watch({ pid: making.pid ?? 0, startTime: 0, namespaced: true, bounds, onExcess: () => void told.push('making') });
+      // It is looked at after the other one, in the same round.
+      await new Promise<void>((resolve) => {
+        watch({ pid: greedy.pid ?? 0, startTime: 0, namespaced: true, bounds: { ...roomy, processes: 0 }, onExcess: () => resolve() });
+      });
+      expect(told).toEqual([]);
+    } finally {
+      const over = Promise.all([once(making, 'exit'), once(greedy, 'exit')]);
+      // The process that waits outlives bubblewrap as long as nothing is mounted.
+      const init = namespaceInit(making.pid ?? 0);
+      if (init !== undefined) process.kill(init, 'SIGKILL');
+      making.kill('SIGKILL');
+      process.kill(-(greedy.pid ?? 0), 'SIGKILL');
+      await over;
+    }
+  },
+);
