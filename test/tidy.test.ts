@@ -342,6 +342,14 @@ const laws: Law[] = [
       imports.filter(({ specifier }) => isBuiltin(specifier) && !specifier.startsWith('node:')).map(({ source, node }) => at(source, node)),
   },
   {
+    law: 'only protocol/sanitize.ts says which characters are hidden',
+    check: () =>
+      findLines(
+        sources.filter(({ name }) => name !== 'protocol/sanitize.ts'),
+        /\\p\{(C|Cf|Cs|Zl|Zp|Default_Ignorable_Code_Point)\}/,
+      ),
+  },
+  {
     law: 'nothing is left for later in a comment',
     check: () =>
       findLines(

@@ -1,7 +1,5 @@
-/** Control and format characters, separators of lines, and whatever else takes no room: terminals act on them, or people cannot see them. */
-const unprintable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-/** Line ends, tabs, and the two that choose between text and emoji. */
-const kept = new Set(['\n', '\t', '\ufe0e', '\ufe0f']);
+import { replaceHidden } from '../protocol/sanitize.js';
+
 /** Joiners and soft hyphens are part of honest text; without them it looks nearly the same. */
 const dropped = new Set(['\u200c', '\u200d', '\u00ad']);
 
@@ -10,11 +8,10 @@ const dropped = new Set(['\u200c', '\u200d', '\u00ad']);
  * It works character by character, so a sequence that is split over two texts is as harmless as a whole one.
  */
 export function printable(text: string): string {
-  return text.replaceAll('\r\n', '\n').replace(unprintable, showCharacter);
+  return replaceHidden(text.replaceAll('\r\n', '\n'), showCharacter);
 }
 
 function showCharacter(character: string): string {
-  if (kept.has(character)) return character;
   if (dropped.has(character)) return '';
   const code = character.codePointAt(0) ?? 0;
   // Unicode has a picture for each of these.
@@ -30,10 +27,8 @@ export function printableLine(text: string): string {
 
 /** JSON that means exactly the value, and is as harmless to a terminal as the rest: what cannot be shown is escaped. */
 export function printableJson(value: unknown): string {
-  return JSON.stringify(value).replace(unprintable, (character) =>
-    kept.has(character)
-      ? character
-      : character.split('').reduce((escaped, unit) => `${escaped}\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`, ''),
+  return replaceHidden(JSON.stringify(value), (character) =>
+    character.split('').reduce((escaped, unit) => `${escaped}\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`, ''),
   );
 }
 
@@ -43,17 +38,27 @@ export interface PrintableStream {
   end(): string;
 }
 
-/** The same for text that comes in pieces: a carriage return waits for the line end that may follow it. */
+/** The same for text that comes in pieces: a carriage return waits for the line end that may follow it, half a character for its other half. */
 export function createPrintableStream(): PrintableStream {
   let held = '';
+  let isAfterEmoji = false;
+
+  function show(text: string): string {
+    if (text === '') return '';
+    // A selector is judged by the emoji before it, which may have come in the piece before.
+    const before = isAfterEmoji ? '\u2764' : '';
+    isAfterEmoji = /\p{Extended_Pictographic}$/u.test(text);
+    return printable(before + text).slice(before.length);
+  }
+
   return {
     push(piece) {
       const text = held + piece;
-      held = text.endsWith('\r') ? '\r' : '';
-      return printable(held === '' ? text : text.slice(0, -1));
+      held = /[\r\ud800-\udbff]$/.exec(text)?.[0] ?? '';
+      return show(text.slice(0, text.length - held.length));
     },
     end() {
-      const rest = printable(held);
+      const rest = show(held);
       held = '';
       return rest;
     },

@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync, readSync, constants } fro
 import { platform, release } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { limits } from '../protocol/limits.js';
+import { makeVisibleLine } from '../protocol/sanitize.js';
 import { instructions } from './instructions.js';
 import type { SystemPrompt } from './port.js';
 
@@ -33,7 +34,7 @@ export function createSystemPrompt({ path, now }: Deps): SystemPrompt {
     if ('problem' in said) return said;
     const branch = readBranch(cwd);
     const facts = [
-      `Working directory: ${printable(cwd)}`,
+      `Working directory: ${makeVisibleLine(cwd)}`,
       ...(branch === undefined ? [] : [`Git branch: ${branch}`]),
       `Operating system: ${platform()} ${release()}`,
       `Date: ${new Date(now()).toISOString().slice(0, 10)}`,
@@ -64,7 +65,7 @@ function readBranch(cwd: string): string | undefined {
   const head = gitDir === undefined ? undefined : readHead(join(gitDir, 'HEAD'));
   if (head === undefined) return undefined;
   const branch = /^ref: refs\/heads\/(\S+)/.exec(head)?.[1];
-  if (branch !== undefined) return printable(branch).slice(0, branchCharsMax);
+  if (branch !== undefined) return makeVisibleLine(branch).slice(0, branchCharsMax);
   return /^[0-9a-f]{40,64}/.test(head) ? `none, at commit ${head.slice(0, 12)}` : undefined;
 }
 
@@ -96,9 +97,4 @@ function readHead(file: string): string | undefined {
   } finally {
     if (fd !== undefined) closeSync(fd);
   }
-}
-
-/** Names that a repository chose say nothing beyond themselves: no line ends, no controls. */
-function printable(name: string): string {
-  return name.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '?');
 }

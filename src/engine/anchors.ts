@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import type { OpenCall, SessionState } from '../core/session.js';
-import { makeVisible } from '../protocol/visible.js';
+import { makeVisible } from '../protocol/sanitize.js';
 import type { Anchor } from '../store/anchor-rows.js';
 import type { Store } from '../store/store.js';
 import type { Question } from '../tools/port.js';

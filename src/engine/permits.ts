@@ -6,7 +6,7 @@ import type { Policy, Ruling, SourcedRule } from '../policy/port.js';
 import { approvalAnswers, type ApprovalAnswer } from '../protocol/approval-answers.js';
 import { limits } from '../protocol/limits.js';
 import { saySubject } from '../protocol/rule-words.js';
-import { makeVisible } from '../protocol/visible.js';
+import { makeVisible } from '../protocol/sanitize.js';
 import type { ApprovalNeed, Preparation, Question, Reach, Tool } from '../tools/port.js';
 import type { Anchors } from './anchors.js';
 import type { Asks } from './asks.js';

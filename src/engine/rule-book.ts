@@ -2,7 +2,7 @@ import type { OpenCall, SessionState } from '../core/session.js';
 import type { RuleSources, SourcedRule, WorkspaceConfig } from '../policy/port.js';
 import type { UiMethod } from '../protocol/events.js';
 import { sayRule } from '../protocol/rule-words.js';
-import { makeVisible } from '../protocol/visible.js';
+import { makeVisible } from '../protocol/sanitize.js';
 import type { Store } from '../store/store.js';
 import type { Question } from '../tools/port.js';
 import type { Asks } from './asks.js';

@@ -1,4 +1,5 @@
 import { limits } from '../protocol/limits.js';
+import { findAmbiguous } from '../protocol/sanitize.js';
 
 /** Thrown inside when a text cannot be read for certain; `parseCommand` makes a value of it. */
 export class Unclear extends Error {}
@@ -7,10 +8,6 @@ export interface Span {
   pos: number;
   end: number;
 }
-
-/** Controls, formats, surrogates, private and unknown characters, and every space that is not a plain one. */
-const oddCharacter = /[\p{C}\p{Z}\u115f\u1160\u2800\u3164\uffa0\ufffc\ufffd]/u;
-const plainSpaces = /[ \t\n]/g;
 
 /** Why a text is not read at all; undefined when it can be tried. */
 export function unreadable(text: string): string | undefined {
@@ -24,14 +21,9 @@ export function unreadable(text: string): string | undefined {
       .some((word) => word.split('{').length > limits.shellBracesMax)
   )
     return 'it has too many braces in a word';
-  const odd = oddCharacter.exec(text.replace(plainSpaces, ''))?.[0];
+  const odd = findAmbiguous(text);
   if (odd === undefined) return undefined;
   return `it contains the character U+${odd.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? ''}`;
-}
-
-/** Whether the value of a word holds what a person would not see. */
-export function isOdd(value: string): boolean {
-  return oddCharacter.test(value.replace(plainSpaces, ''));
 }
 
 const syntax = new Set(

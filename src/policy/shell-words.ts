@@ -1,6 +1,7 @@
 import type { Word, WordPart } from 'unbash';
 import { limits } from '../protocol/limits.js';
-import { isOdd, Unclear } from './shell-text.js';
+import { findAmbiguous } from '../protocol/sanitize.js';
+import { Unclear } from './shell-text.js';
 
 /** A word of a command as far as it is known before the command runs. */
 export interface ShellWord {
@@ -37,7 +38,7 @@ function withDoubts(read: ShellWord, raw: string, word: Word): ShellWord {
 function doubtOf(read: ShellWord, raw: string, word: Word): string | undefined {
   if (raw.startsWith('~') && !/^~(\/|$)/.test(raw)) return `${raw} is a directory of somebody`;
   if (!raw.startsWith('~') && read.guess.startsWith('~')) return `${raw} only looks like the home directory`;
-  if (isOdd(read.guess)) return 'it contains characters that cannot be seen';
+  if (findAmbiguous(read.guess) !== undefined) return 'it contains characters that cannot be seen';
   if (hasOpenBraces(word)) return `the braces of ${raw} are not understood`;
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
+import { replaceHidden } from '../protocol/sanitize.js';
 
 /** What terminals act on: strings with an end (titles, links, clipboards), cursor and colours, and the short ones. */
 const sequences = new RegExp(
@@ -14,13 +15,11 @@ const sequences = new RegExp(
   ].join('|'),
   'g',
 );
-/** Control and format characters, and whatever else takes no room, but for line ends, tabs and what chooses between text and emoji. */
-const unseen = /(?!\n|\t|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 /** Output of a program as a model reads it: nothing in it is an order to a terminal, hidden, or was written over again. */
 export function cleanText(text: string): string {
   const lines = text.replace(sequences, '').replaceAll('\r\n', '\n');
-  return (/[\r\b]/.test(lines) ? lines.split('\n').map(writeOver).join('\n') : lines).replace(unseen, '');
+  return replaceHidden(/[\r\b]/.test(lines) ? lines.split('\n').map(writeOver).join('\n') : lines, () => '');
 }
 
 /** What is left on a line of a terminal, nearly: the last thing that was written from its beginning on. */

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
+import { makeVisibleLine } from '../protocol/sanitize.js';
 import { changeResult, staleApproval, unseen, type ChangeDeps } from './file-changes.js';
-import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
+import { absolutePath, counted, pathParameter, shownPath, shownSize } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
 import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
 import { toolText, type Place, type Tool } from './port.js';
@@ -81,7 +82,7 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
   return {
     ...toolFacts.edit,
     parameters,
-    title: ({ path }) => `Edit ${visible(path)}`,
+    title: ({ path }) => `Edit ${makeVisibleLine(path)}`,
     async prepare(args, place) {
       const planned = await plan(args, place, () => undefined);
       if (typeof planned === 'string') return planned;

@@ -2,9 +2,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
-
-/** Control and format characters and separators of lines: a name that has them must not look like another one. */
-const invisible = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+import { makeVisibleLine } from '../protocol/sanitize.js';
 
 export const pathParameter = z
   .string()
@@ -18,15 +16,10 @@ export function absolutePath(path: string, cwd: string): string {
   return resolve(cwd, path);
 }
 
-/** A name on one line, with everything in it that cannot be seen spelled out. */
-export function visible(name: string): string {
-  return name.replace(invisible, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
-}
-
 /** How a path is told: from the session's directory where it is below it. */
 export function shownPath(path: string, cwd: string): string {
   if (path === cwd) return '.';
-  return visible(path.startsWith(cwd === '/' ? '/' : `${cwd}/`) ? path.slice(cwd === '/' ? 1 : cwd.length + 1) : path);
+  return makeVisibleLine(path.startsWith(cwd === '/' ? '/' : `${cwd}/`) ? path.slice(cwd === '/' ? 1 : cwd.length + 1) : path);
 }
 
 const faultWords: Record<string, string> = {

@@ -2,7 +2,8 @@ import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
-import { absolutePath, counted, faultOf, pathParameter, shownPath, visible } from './file-paths.js';
+import { makeVisibleLine } from '../protocol/sanitize.js';
+import { absolutePath, counted, faultOf, pathParameter, shownPath } from './file-paths.js';
 import { compileGlob } from './glob-patterns.js';
 import { openDirectory } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
@@ -27,7 +28,7 @@ export function createGlobTool(): Tool<z.infer<typeof parameters>> {
   return {
     ...toolFacts.glob,
     parameters,
-    title: ({ pattern, path }) => `Find ${visible(pattern)}${path === undefined ? '' : ` in ${visible(path)}`}`,
+    title: ({ pattern, path }) => `Find ${makeVisibleLine(pattern)}${path === undefined ? '' : ` in ${makeVisibleLine(path)}`}`,
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run({ pattern: named, path = '.' }, context) {
       const base = absolutePath(path, context.cwd);

@@ -3,7 +3,8 @@ import { posix } from 'node:path';
 import * as z from 'zod';
 import { utf8Bytes } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
-import { absolutePath, counted, faultOf, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
+import { makeVisibleLine } from '../protocol/sanitize.js';
+import { absolutePath, counted, faultOf, pathParameter, shownPath, shownSize } from './file-paths.js';
 import { O_PATH, openDirectory, openFile, realPathOf, type Refuses } from './pinned-files.js';
 import { searchPlainly } from './plain-search.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
@@ -44,7 +45,8 @@ export function createGrepTool({ ripgrep = findRipgrep }: Deps = {}): Tool<GrepA
   return {
     ...toolFacts.grep,
     parameters,
-    title: ({ pattern, path }) => `Search ${JSON.stringify(visible(pattern))}${path === undefined ? '' : ` in ${visible(path)}`}`,
+    title: ({ pattern, path }) =>
+      `Search ${JSON.stringify(makeVisibleLine(pattern))}${path === undefined ? '' : ` in ${makeVisibleLine(path)}`}`,
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run(args, context) {
       const path = absolutePath(args.path ?? '.', context.cwd);

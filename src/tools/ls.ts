@@ -2,7 +2,8 @@ import { lstat, opendir, readlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
-import { absolutePath, counted, faultOf, isFault, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
+import { makeVisibleLine } from '../protocol/sanitize.js';
+import { absolutePath, counted, faultOf, isFault, pathParameter, shownPath, shownSize } from './file-paths.js';
 import { openDirectory, openFile, through } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
@@ -19,7 +20,7 @@ export function createLsTool(): Tool<z.infer<typeof parameters>> {
   return {
     ...toolFacts.ls,
     parameters,
-    title: ({ path }) => `List ${visible(path ?? '.')}`,
+    title: ({ path }) => `List ${makeVisibleLine(path ?? '.')}`,
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run({ path: named = '.', limit = limits.listedEntriesDefault }, context) {
       const path = absolutePath(named, context.cwd);
@@ -69,11 +70,11 @@ async function list(pin: FileHandle, shown: string, limit: number, signal: Abort
 
 /** Undefined when it was removed meanwhile. */
 async function describeEntry(pin: FileHandle, name: string): Promise<string | undefined> {
-  const shown = visible(name);
+  const shown = makeVisibleLine(name);
   try {
     const stat = await lstat(through(pin, name));
     if (stat.isDirectory()) return `${shown}/`;
-    if (stat.isSymbolicLink()) return `${shown}@ -> ${visible(await readlink(through(pin, name)))}`;
+    if (stat.isSymbolicLink()) return `${shown}@ -> ${makeVisibleLine(await readlink(through(pin, name)))}`;
     if (stat.isFile()) return `${shown}  ${shownSize(stat.size)}`;
     return `${shown}  (${stat.isFIFO() ? 'FIFO' : stat.isSocket() ? 'socket' : 'device'})`;
   } catch (error) {

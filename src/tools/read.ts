@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
-import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
+import { makeVisibleLine } from '../protocol/sanitize.js';
+import { absolutePath, counted, pathParameter, shownPath, shownSize } from './file-paths.js';
 import { imageSizeOf, imageTypeOf, type ImageType } from './image-files.js';
 import { scanLines, type Scan } from './line-scan.js';
 import { openFile, readWhole, type OpenFile } from './pinned-files.js';
@@ -24,7 +25,7 @@ export function createReadTool({ marks }: { marks: ReadMarks }): Tool<ReadArgs> 
   return {
     ...toolFacts.read,
     parameters,
-    title: ({ path }) => `Read ${visible(path)}`,
+    title: ({ path }) => `Read ${makeVisibleLine(path)}`,
     prepare: ({ path }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run(args, context) {
       const path = absolutePath(args.path, context.cwd);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
+import { makeVisibleLine } from '../protocol/sanitize.js';
 import { changeResult, staleApproval, unseen, type ChangeDeps } from './file-changes.js';
-import { absolutePath, counted, pathParameter, shownPath, shownSize, visible } from './file-paths.js';
+import { absolutePath, counted, pathParameter, shownPath, shownSize } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
 import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
 import { toolText, type Place, type Tool } from './port.js';
@@ -41,7 +42,7 @@ export function createWriteTool({ marks }: ChangeDeps): Tool<WriteArgs> {
   return {
     ...toolFacts.write,
     parameters,
-    title: ({ path }) => `Write ${visible(path)}`,
+    title: ({ path }) => `Write ${makeVisibleLine(path)}`,
     async prepare(args, place) {
       const planned = await plan(args, place, () => undefined);
       if (typeof planned === 'string') return planned;

@@ -190,7 +190,7 @@ for (const { name, grep, isMissing } of searches) {
       using dir = makeTempDir();
       plant(dir, { 'a\n9: fake': 'x\n', '--pre': 'x\n' });
       const { text } = await search(dir, { pattern: 'x' });
-      expect(text).toContain('a\\u{a}9: fake\n1: x');
+      expect(text).toContain('a\\x0a9: fake\n1: x');
       expect(text).toContain('--pre\n1: x');
     });
   });
@@ -226,6 +226,6 @@ test('it only looks, and says where', async () => {
   const grep = createGrepTool();
   expect([grep.readOnly, grep.resumable]).toEqual([true, true]);
   expect(grep.description.length).toBeLessThanOrEqual(120);
-  expect(grep.title({ pattern: 'a\nb' })).toBe('Search "a\\\\u{a}b"');
+  expect(grep.title({ pattern: 'a\nb' })).toBe('Search "a\\\\x0ab"');
   expect(await grep.prepare?.({ pattern: 'x' }, { sessionId: 's', cwd: '/w' })).toEqual({ accesses: [{ kind: 'read', path: '/w' }] });
 });

@@ -25,7 +25,7 @@ test('names cannot pretend to be others', async () => {
   writeFileSync(dir.file('\u001b[31mred\u202e'), '');
   symlinkSync('x\ny', dir.file('link'));
   const { text } = await callTool(ls, {}, toolContext({ cwd: dir.path }));
-  expect(text).toBe('\\u{1b}[31mred\\u{202e}  0 bytes\na\\u{a}b  0 bytes\nlink@ -> x\\u{a}y');
+  expect(text).toBe('\\x1b[31mred\\u{202e}  0 bytes\na\\x0ab  0 bytes\nlink@ -> x\\x0ay');
 });
 
 test('a large directory is bounded, and says so', async () => {

@@ -1,0 +1,36 @@
+/**
+ * Every character that a person cannot see or that a terminal acts on: control and format characters (bidirectional overrides, zero-width
+ * spaces), separators of lines, and the rest of what Unicode calls ignorable. Not part of it are line ends, tabs, and the selector that says
+ * how the emoji before it is drawn. This is the only such class: what a person approves, a terminal prints and a model reads differ in how
+ * they render one of these characters, never in which ones they are.
+ */
+const hiddenClass = String.raw`(?![\n\t\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?<!\p{Extended_Pictographic})[\ufe0e\ufe0f]`;
+const hidden = new RegExp(hiddenClass, 'gu');
+const hiddenOrLineEnd = new RegExp(`[\\n\\t]|${hiddenClass}`, 'gu');
+/** The same, and what looks like a space without being one, or means something else on each machine. */
+const ambiguous = new RegExp(String.raw`(?![ \n\t])[\p{Z}\p{C}\u2800\ufffc\ufffd]|${hiddenClass}`, 'u');
+
+/** Replaces each hidden character by what `render` makes of it, which must not hold one itself. Text without any is returned as it is. */
+export function replaceHidden(text: string, render: (character: string) => string): string {
+  return text.toWellFormed().replace(hidden, render);
+}
+
+/** A text with its hidden characters spelled out: what a person approves hides nothing. Line ends and tabs stay. */
+export function makeVisible(text: string): string {
+  return replaceHidden(text, escapeCharacter);
+}
+
+/** The same on one line, for names: line ends and tabs are spelled out too. */
+export function makeVisibleLine(name: string): string {
+  return name.toWellFormed().replace(hiddenOrLineEnd, escapeCharacter);
+}
+
+/** The first character of a command that a person and a shell might read differently; undefined when there is none. */
+export function findAmbiguous(text: string): string | undefined {
+  return ambiguous.exec(text)?.[0];
+}
+
+function escapeCharacter(character: string): string {
+  const code = (character.codePointAt(0) ?? 0).toString(16);
+  return code.length <= 2 ? `\\x${code.padStart(2, '0')}` : `\\u{${code}}`;
+}
