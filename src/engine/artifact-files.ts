@@ -1,5 +1,6 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { limits } from '../protocol/limits.js';
 import type { ArtifactPiece } from '../store/artifact-rows.js';
 import type { Store } from '../store/store.js';
 import type { Artifacts } from '../tools/port.js';
@@ -12,16 +13,19 @@ interface Deps {
   dir: string;
   now(): number;
   newId(prefix: 'art'): string;
+  /** Of all files together. */
+  bytesMax?: number;
 }
 
 /** Output that is too long for the history: a file each, and a row that says whose it is. */
-export function createArtifactFiles({ store, commit, dir, now, newId }: Deps) {
+export function createArtifactFiles({ store, commit, dir, now, newId, bytesMax = limits.keptOutputsBytesMax }: Deps) {
   function read(id: string, offset: number, limit: number): ArtifactPiece | undefined {
     const found = store.artifacts.find(id);
     if (!found) return undefined;
     const { mimeType, bytes, droppedBytes, file, entryId } = found;
     const whole = { mimeType, totalBytes: bytes, droppedBytes };
     if (entryId !== null) return { ...whole, data: store.artifacts.readEntry(entryId, offset, limit) };
+    if (bytes === 0) return { ...whole, data: Buffer.alloc(0) };
     const data = file === null ? undefined : readPiece(join(dir, file), offset, limit);
     return data && { ...whole, data };
   }
@@ -34,10 +38,15 @@ export function createArtifactFiles({ store, commit, dir, now, newId }: Deps) {
         const id = newId('art');
         return { id, path: join(dir, id) };
       },
-      keep: ({ id, mimeType, bytes, droppedBytes = 0 }) =>
-        commit.maintainEventually(sessionId, () =>
-          store.artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now()),
-        ),
+      async keep({ id, mimeType, bytes, droppedBytes = 0 }) {
+        let dropped: string[] = [];
+        await commit.maintainEventually(sessionId, () => {
+          store.artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now());
+          dropped = store.artifacts.dropOldest(bytesMax, id);
+        });
+        // After the commit: a file that a kill leaves behind is swept at the next start.
+        for (const file of dropped) rmSync(join(dir, file), { force: true });
+      },
       read: (id, offset, limit) => (store.artifacts.find(id)?.sessionId === sessionId ? read(id, offset, limit) : undefined),
     }),
     /** Removes a session's files; its rows are swept afterwards. */

@@ -214,6 +214,8 @@ export const limits = {
   outputTailBytes: 16 * 1024,
   outputLineCharsMax: 2_000,
   outputFileBytesMax: 64 * 1024 * 1024,
+  /** Of all outputs that are kept, of all sessions. Beyond it the oldest are deleted. */
+  keptOutputsBytesMax: 512 * 1024 * 1024,
   liveOutputMs: 50,
   liveOutputBytesMax: 64 * 1024,
   bashTimeoutDefaultMs: 120_000,

@@ -34,8 +34,13 @@ export function createArtifactRows(db: Database) {
   const insert = db.prepare(
     'INSERT INTO artifact (id, session_id, file, mime_type, bytes, dropped_bytes, at_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes, dropped_bytes = excluded.dropped_bytes',
   );
-  const exists = db.prepare<[string], number>('SELECT 1 FROM artifact WHERE file = ?').pluck();
+  const exists = db.prepare<[string], number>('SELECT 1 FROM artifact WHERE file = ? AND bytes > 0').pluck();
   const files = db.prepare<[string], string>('SELECT file FROM artifact WHERE session_id = ? AND file IS NOT NULL').pluck();
+  const fileBytes = db.prepare<[], number>('SELECT total(bytes) FROM artifact WHERE file IS NOT NULL').pluck();
+  const oldestFiles = db.prepare<[string], { id: string; file: string; bytes: number }>(
+    'SELECT id, file, bytes FROM artifact WHERE file IS NOT NULL AND bytes > 0 AND id <> ? ORDER BY at_ms, rowid',
+  );
+  const empty = db.prepare<[string]>('UPDATE artifact SET dropped_bytes = dropped_bytes + bytes, bytes = 0 WHERE id = ?');
   return {
     find(artifactId: string): FoundArtifact | undefined {
       const row = find.get(artifactId);
@@ -51,7 +56,21 @@ export function createArtifactRows(db: Database) {
       const { id, sessionId, file, mimeType, bytes, droppedBytes } = artifact;
       insert.run(id, sessionId, file, mimeType, bytes, droppedBytes, atMs);
     },
+    /** Counts the oldest files as dropped until all have `bytesMax` at most, but never the one of `exceptId`. Returns their names. */
+    dropOldest(bytesMax: number, exceptId: string): string[] {
+      let bytes = fileBytes.get() ?? 0;
+      const dropped: string[] = [];
+      if (bytes <= bytesMax) return dropped;
+      for (const oldest of oldestFiles.all(exceptId)) {
+        if (bytes <= bytesMax) break;
+        empty.run(oldest.id);
+        dropped.push(oldest.file);
+        bytes -= oldest.bytes;
+      }
+      return dropped;
+    },
     filesOf: (sessionId: string): string[] => files.all(sessionId),
+    /** Whether a row still counts on this file. */
     hasFile: (file: string): boolean => exists.get(file) !== undefined,
   };
 }

@@ -70,7 +70,7 @@ export interface Artifacts {
   /** Resolves when the artifact can be read: only then may a result name it. `droppedBytes` is what came after it and was not kept. */
   keep(artifact: { id: string; mimeType: string; bytes: number; droppedBytes?: number }): Promise<void>;
   /** Bytes of an artifact of the same session; undefined when there is none with this id. */
-  read(id: string, offset: number, limit: number): { data: Buffer; totalBytes: number } | undefined;
+  read(id: string, offset: number, limit: number): { data: Buffer; totalBytes: number; droppedBytes?: number } | undefined;
 }
 
 /** What a running tool may use. Everything it starts must end when `signal` fires. */

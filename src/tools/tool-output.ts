@@ -40,7 +40,8 @@ function readPage({ artifact_id, offset = 0, limit = limits.outputPageBytesDefau
   const wanted = Math.min(limit, limits.outputPageBytesMax);
   const found = artifacts.read(artifact_id, offset, wanted);
   if (!found) return noArtifact(artifact_id);
-  const { data, totalBytes } = found;
+  const { data, totalBytes, droppedBytes = 0 } = found;
+  if (totalBytes === 0 && droppedBytes > 0) return outputGone(artifact_id, droppedBytes);
   if (data.length === 0) return toolText(`[nothing at ${offset}: it has ${totalBytes} bytes]`);
   const isLast = offset + data.length >= totalBytes;
   const skipped = offset > 0 ? brokenStart(data) : 0;
@@ -57,6 +58,8 @@ function readPage({ artifact_id, offset = 0, limit = limits.outputPageBytesDefau
 async function search(pattern: string, args: OutputArgs, artifacts: Artifacts, signal: AbortSignal): Promise<ToolResult> {
   const finder = createLineFinder(pattern, args.regex ?? false);
   if (typeof finder === 'string') return toolText(finder, true);
+  const { totalBytes, droppedBytes = 0 } = artifacts.read(args.artifact_id, 0, 1) ?? { totalBytes: 0 };
+  if (totalBytes === 0 && droppedBytes > 0) return outputGone(args.artifact_id, droppedBytes);
   const found = await searchLines({
     read: (offset, limit) => artifacts.read(args.artifact_id, offset, limit),
     finder,
@@ -76,6 +79,10 @@ async function search(pattern: string, args: OutputArgs, artifacts: Artifacts, s
       counts: { matches },
     },
   );
+}
+
+function outputGone(id: string, bytes: number): ToolResult {
+  return toolText(`The output ${id} (${bytes} bytes) is gone: it was deleted to make room for newer ones. Run the command again.`, true);
 }
 
 function noArtifact(id: string): ToolResult {

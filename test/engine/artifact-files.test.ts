@@ -2,7 +2,9 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { deleteSession } from '../../src/core/settings.js';
+import { createArtifactFiles } from '../../src/engine/artifact-files.js';
 import { loadSqlite } from '../../src/store/sqlite.js';
+import { createToolOutputTool } from '../../src/tools/tool-output.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
 async function keep(berth: TestEngine, session: string, text: string): Promise<{ id: string; path: string }> {
@@ -58,4 +60,38 @@ test('an artifact that is named has a row: a store that does not take it now is 
   theirs.close();
   const { id } = await keeping;
   expect(berth.engine.artifacts.of(session).read(id, 0, 3)?.totalBytes).toBe(3);
+});
+
+test('all outputs together have a bound: the oldest are deleted and say so, and what has no row yet is left alone', async () => {
+  await using berth = createTestEngine();
+  const session = berth.session();
+  let ids = 0;
+  const dir = join(dirname(berth.dbPath), 'outputs');
+  const { commit } = berth.engine;
+  const files = createArtifactFiles({ store: berth.store, commit, dir, now: () => ids, newId: () => `art_${++ids}`, bytesMax: 25 });
+  const artifacts = files.of(session);
+  const running = artifacts.begin();
+  writeFileSync(running.path, 'of a command that runs');
+  const kept: { id: string; path: string }[] = [];
+  for (let i = 0; i < 4; i++) {
+    const begun = artifacts.begin();
+    writeFileSync(begun.path, '0123456789');
+    await artifacts.keep({ id: begun.id, mimeType: 'text/plain', bytes: 10 });
+    kept.push(begun);
+  }
+  expect(kept.map(({ path }) => existsSync(path))).toEqual([false, false, true, true]);
+  expect(existsSync(running.path)).toBe(true);
+  expect(files.read(kept[0]!.id, 0, 5)).toMatchObject({ totalBytes: 0, droppedBytes: 10, data: Buffer.alloc(0) });
+  expect(files.read(kept[3]!.id, 0, 5)).toMatchObject({ totalBytes: 10, droppedBytes: 0 });
+  const tool = createToolOutputTool();
+  for (const pattern of [undefined, '5']) {
+    const args = { artifact_id: kept[0]!.id, ...(pattern === undefined ? {} : { pattern }) };
+    const result = await tool.run(args, { artifacts, signal: new AbortController().signal } as Parameters<typeof tool.run>[1]);
+    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('is gone') as string }] });
+  }
+  // One that is larger than all may be is kept, alone.
+  const large = artifacts.begin();
+  writeFileSync(large.path, 'x'.repeat(40));
+  await artifacts.keep({ id: large.id, mimeType: 'text/plain', bytes: 40 });
+  expect([...kept, large].map(({ path }) => existsSync(path))).toEqual([false, false, false, false, true]);
 });
