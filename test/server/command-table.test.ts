@@ -59,11 +59,14 @@ const ofEachType: Record<string, unknown[]> = {
   object: [{}, { length: 1 }],
 };
 
+/** Fields that may be left out when another one is there instead. */
+const substitutes: Record<string, string> = { text: 'content' };
+
 /** Every way to get one field wrong: left out where it is needed, or of another type. */
 function mutationsOf(payload: z.ZodObject, right: Record<string, unknown>): { field: string; payload: Record<string, unknown> }[] {
   const { properties = {}, required = [] } = schemaOf(payload);
   return Object.entries(properties).flatMap(([field, schema]) => {
-    const { [field]: _left, ...without } = right;
+    const { [field]: _left, [substitutes[field] ?? '']: _instead, ...without } = right;
     const dropped = required.includes(field) ? [{ field, payload: without }] : [];
     const takes = typesOf(schema);
     const retyped = takes

@@ -31,7 +31,7 @@ export async function openRaw(path: string): Promise<RawClient> {
   const socket = createConnection(path);
   await once(socket, 'connect');
   const lines: RawLine[] = [];
-  let rest = Buffer.alloc(0);
+  let unfinished: Buffer[] = [];
   let handed = 0;
   let count = 0;
   let over = false;
@@ -43,11 +43,13 @@ export async function openRaw(path: string): Promise<RawClient> {
     for (const resolve of waiting) resolve();
   }
   socket.on('data', (chunk: Buffer) => {
-    rest = Buffer.concat([rest, chunk]);
-    for (let at = rest.indexOf(10); at !== -1; at = rest.indexOf(10)) {
-      lines.push(JSON.parse(rest.toString('utf8', 0, at)) as RawLine);
-      rest = rest.subarray(at + 1);
+    let from = 0;
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
+      lines.push(JSON.parse(Buffer.concat([...unfinished, chunk.subarray(from, at)]).toString()) as RawLine);
+      unfinished = [];
+      from = at + 1;
     }
+    if (from < chunk.length) unfinished.push(chunk.subarray(from));
     wakeAll();
   });
   socket.on('error', () => undefined);

@@ -21,3 +21,11 @@ export function seedHistory(daemon: TestDaemon, session: string, count: number, 
   })();
   db.close();
 }
+
+/** Makes every run end so much earlier. The daemon must not be running. */
+export function ageRuns(daemon: TestDaemon, byMs: number): void {
+  const Sqlite = loadSqlite();
+  const db = new Sqlite(join(daemon.paths.stateDir, 'berth.db'));
+  db.prepare('UPDATE run SET ended_ms = ended_ms - ?').run(byMs);
+  db.close();
+}
