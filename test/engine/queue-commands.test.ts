@@ -11,32 +11,39 @@ async function startLongRun(talk: Talk): Promise<string> {
   return run;
 }
 
+/** A run that is inside of a tool until it is let go on. */
+async function startHeldRun(talk: Talk): Promise<{ run: string; letGo(): Promise<unknown> }> {
+  const run = await talk.prompt('echo ahoy with approval');
+  const { payload } = await talk.until((event) => event.type === 'ui_request' && event.payload.run_id === run);
+  return { run, letGo: () => talk.ok('ui_response', { request_id: payload.request_id, result: 'allow_once' }) };
+}
+
 async function waiting(talk: Talk): Promise<{ input_id: string; text: string; kind: string; hold: boolean; revision: number }[]> {
   return (await talk.ok('get_queue')).inputs as Awaited<ReturnType<typeof waiting>>;
 }
 
 test('a steer while text streams is delivered once, at the next boundary', async () => {
   const talk = await openTalk(daemon());
-  const run = await talk.prompt('stream 60 words');
+  const run = await talk.prompt('stream 600 words');
   await talk.until((event) => event.type === 'message_update');
   const accepted = await talk.ok('steer', { text: 'say steered' });
   expect(accepted).toMatchObject({ command: 'steer', run_id: run, session_id: talk.session });
   expect(await talk.ended(run)).toBe('completed');
   const texts = await talk.texts();
-  expect([texts[0], texts[1]?.split(' ').length, ...texts.slice(2)]).toEqual(['stream 60 words', 60, 'say steered', 'steered']);
+  expect([texts[0], texts[1]?.split(' ').length, ...texts.slice(2)]).toEqual(['stream 600 words', 600, 'say steered', 'steered']);
 });
 
 test('steers while a tool runs come after its result and before the next question, in mode all together', async () => {
   const talk = await openTalk(daemon());
   await talk.ok('set_steering_mode', { mode: 'all' });
-  const run = await talk.prompt('echo a b c for 0.3 seconds');
-  await talk.until((event) => event.type === 'tool_execution_start');
+  const { run, letGo } = await startHeldRun(talk);
   for (const text of ['say one', 'say two']) await talk.ok('steer', { text });
+  await letGo();
   expect(await talk.ended(run)).toBe('completed');
   expect((await talk.messages()).map(({ role, text }) => `${role}: ${text}`)).toEqual([
-    'user: echo a b c for 0.3 seconds',
+    'user: echo ahoy with approval',
     'assistant: ',
-    'tool_result: a b c',
+    'tool_result: ahoy',
     'user: say one',
     'user: say two',
     'assistant: one\ntwo',
@@ -45,13 +52,13 @@ test('steers while a tool runs come after its result and before the next questio
 
 test('in one-at-a-time they come one a boundary, and follow-ups after them in the same run', async () => {
   const talk = await openTalk(daemon());
-  const run = await talk.prompt('stream 40 words');
-  await talk.until((event) => event.type === 'message_update');
+  const { run, letGo } = await startHeldRun(talk);
   for (const text of ['say f1', 'say f2', 'say f3']) await talk.ok('follow_up', { text });
   for (const text of ['say s1', 'say s2']) await talk.ok('steer', { text });
   expect((await talk.state()).pending_counts).toEqual({ steer: 2, follow_up: 3 });
+  await letGo();
   expect(await talk.ended(run)).toBe('completed');
-  expect((await talk.texts()).slice(2)).toEqual(['say s1', 's1', 'say s2', 's2', 'say f1', 'f1', 'say f2', 'f2', 'say f3', 'f3']);
+  expect((await talk.texts()).slice(3)).toEqual(['say s1', 's1', 'say s2', 's2', 'say f1', 'f1', 'say f2', 'f2', 'say f3', 'f3']);
   expect(talk.told(run).filter((type) => type === 'turn_start')).toHaveLength(6);
   expect(talk.told(run).filter((type) => type === 'agent_start')).toHaveLength(1);
 });
