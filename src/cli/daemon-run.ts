@@ -1,7 +1,6 @@
 import { currentDirectory, toDirectory } from './directory.js';
 import { toErrorLine } from './error-line.js';
 import { printableJson } from './printable.js';
-import { copyProgram, removeOtherCopies } from './program-copy.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {
@@ -19,27 +18,17 @@ export const daemonRun: Subcommand = {
   notes: 'One line on standard output says that it is ready. SIGTERM stops it, SIGHUP makes it read its config again.',
   async run({ workdir, json }: Args, { paths }) {
     const dir = toDirectory(workdir ?? (await defaultWorkdir()));
-    const copy = copyProgram(paths.stateDir);
-    if (copy) process.on('exit', copy.remove);
-    const { runDaemon } = await (copy ? (import(copy.entry) as ReturnType<typeof loadInstalled>) : loadInstalled());
+    const { runDaemon } = await import('../daemon/main.js');
     // From here on the daemon says itself what a bug does.
     process.removeAllListeners('uncaughtException');
     // Through the stream, whose errors the daemon passes over: that nobody reads is no reason to stop.
     const ready = json ? printableJson({ ready: true, socket: paths.socket, pid: process.pid }) : `berth is ready on ${paths.socket}`;
-    const onReady = (): void => {
-      removeOtherCopies(paths.stateDir, copy);
-      process.stdout.write(`${ready}\n`);
-    };
+    const onReady = (): boolean => process.stdout.write(`${ready}\n`);
     const onRefused = (code: string, sentence: string): boolean =>
       process.stderr.write(json ? toErrorLine(code, sentence) : `berth: ${sentence}\n`);
     process.exit(await runDaemon({ paths, workdir: dir, onReady, onRefused }));
   },
 };
-
-/** The daemon from where it is installed. */
-function loadInstalled() {
-  return import('../daemon/main.js');
-}
 
 /** systemd starts services in the root directory, which is nobody's workspace. */
 async function defaultWorkdir(): Promise<string> {

@@ -1,16 +1,12 @@
 import { existsSync } from 'node:fs';
 import { close as closeDebugger } from 'node:inspector';
-import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { Paths } from '../client/paths.js';
-import { limits } from '../protocol/limits.js';
-import { SocketRefused } from '../server/listen.js';
 import { makeDir } from '../server/make-dir.js';
-import { classifyFault, StoreRefused } from '../store/faults.js';
-import { ConfigRefused } from './config.js';
-import { createFaultPoints } from './fault-points.js';
-import { createLogger } from './logger.js';
-import { startDaemon, StartRefused, type Daemon } from './start.js';
+import { StoreRefused } from '../store/faults.js';
+import { takeLock, type Lock } from './lock.js';
+import { copyProgram } from './program-copy.js';
+import { StartRefused, toFailedStart } from './start-refused.js';
 
 export interface RunOptions {
   paths: Paths;
@@ -21,7 +17,10 @@ export interface RunOptions {
   onRefused(code: string, sentence: string): void;
 }
 
-/** Runs the daemon in this process until it is told to stop. Returns the exit code. */
+/**
+ * Runs the daemon in this process until it is told to stop. Returns the exit code. Only what the lock needs is loaded here: of many that
+ * start at once, all but one end at the lock, and that one alone copies the program and loads the rest from the copy.
+ */
 export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptions): Promise<number> {
   process.title = 'berthd';
   // Taken first of all, so that Node opens no debugger port for the one and does not end for the other.
@@ -34,57 +33,36 @@ export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptio
   // Nobody may be left to read what is printed; that is no reason to stop.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
-  let daemon: Daemon;
-  if (!existsSync('/proc/self/fd')) {
-    onRefused('unsupported_system', 'berth needs Linux with /proc, and there is none here; in a container or chroot, mount it');
-    return 1;
-  }
+  let lock: Lock;
   try {
-    makeDir(paths.stateDir);
-    const log = createLogger(join(paths.stateDir, 'berth.log'), process.env.BERTH_LOG_LEVEL);
-    process.on('uncaughtException', (error) => {
-      log.fatal({ err: error }, 'a bug');
-      process.exit(70);
-    });
-    const exit = (code: number): never => process.exit(code);
-    daemon = await startDaemon({ paths, workdir, env: process.env, umask, log, fault: createFaultPoints(process.env.BERTH_FAULT), exit });
-    process.on('SIGHUP', () => {
-      try {
-        daemon.reload();
-      } catch (error) {
-        log.error({ err: error }, 'config was not read again');
-      }
-    });
+    lock = lockStateDir(paths.stateDir);
   } catch (error) {
-    onRefused(error instanceof StartRefused ? error.code : 'start_failed', toSentence(error, paths.stateDir));
-    return isRefusal(error) ? 1 : 70;
+    const { code, sentence, exitCode } = toFailedStart(error, paths.stateDir, [StoreRefused]);
+    onRefused(code, sentence);
+    return exitCode;
   }
-  const stop = (): void => {
-    // A stop is bounded, whatever hangs.
-    setTimeout(() => process.exit(0), limits.stopMs).unref();
-    void daemon.stop();
+  const copy = copyProgram(paths.stateDir);
+  const { serve } = await (copy ? (import(copy.entry) as ReturnType<typeof loadInstalled>) : loadInstalled());
+  const onServing = (): void => {
+    onReady();
+    copy?.removeOthers();
   };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-  onReady();
-  await daemon.stopped;
-  return 0;
+  return serve({ paths, workdir, umask, lock, onReady: onServing, onRefused });
 }
 
-function toSentence(error: unknown, stateDir: string): string {
-  const fault = classifyFault(error);
-  if (fault === 'storage_full') return `the disk that holds ${stateDir} is full; free some space and start again`;
-  if (fault === 'store_busy') return `another program holds the store in ${stateDir}; try again when it is done`;
-  return error instanceof Error ? error.message : String(error);
+function loadInstalled() {
+  return import('./run.js');
 }
 
-function isRefusal(error: unknown): boolean {
-  const isSystem = error instanceof Error && 'syscall' in error;
-  const fault = classifyFault(error);
-  return (
-    isSystem ||
-    fault === 'storage_full' ||
-    fault === 'store_busy' ||
-    [StartRefused, StoreRefused, SocketRefused, ConfigRefused].some((kind) => error instanceof kind)
-  );
+function lockStateDir(stateDir: string): Lock {
+  if (!existsSync('/proc/self/fd')) {
+    throw new StartRefused(
+      'berth needs Linux with /proc, and there is none here; in a container or chroot, mount it',
+      'unsupported_system',
+    );
+  }
+  makeDir(stateDir);
+  const lock = takeLock(stateDir);
+  if (!lock) throw new StartRefused(`a daemon already runs on ${stateDir}, perhaps with another --socket`, 'already_running');
+  return lock;
 }

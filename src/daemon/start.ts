@@ -25,20 +25,9 @@ import { createStore } from '../store/store.js';
 import { readConfig } from './config.js';
 import { createHands } from './hands.js';
 import { createModelAccess } from './model-access.js';
-import { takeLock } from './lock.js';
+import type { Lock } from './lock.js';
 import type { Logger } from './logger.js';
 import { version } from './version.js';
-
-/** The daemon cannot start here and now; the message says why and what to do. */
-export class StartRefused extends Error {
-  override name = 'StartRefused';
-  constructor(
-    message: string,
-    readonly code: 'already_running' | 'start_failed' = 'start_failed',
-  ) {
-    super(message);
-  }
-}
 
 export interface DaemonOptions {
   paths: Paths;
@@ -46,6 +35,8 @@ export interface DaemonOptions {
   env: Record<string, string | undefined>;
   /** What agents' files are not given. */
   umask: number;
+  /** Of the state directory, released when the daemon has stopped. */
+  lock: Lock;
   log: Logger;
   fault(point: string): void;
   /** Ends the process. */
@@ -64,13 +55,11 @@ function newId(prefix: IdPrefix): string {
   return makeId(prefix, Date.now(), randomBytes(12));
 }
 
-/** The composition root: takes the lock, opens the store, settles the past, then lets people in. */
-export async function startDaemon({ paths, workdir, env, umask, log, fault, exit }: DaemonOptions): Promise<Daemon> {
+/** The composition root: opens the store, settles the past, then lets people in. */
+export async function startDaemon({ paths, workdir, env, umask, lock, log, fault, exit }: DaemonOptions): Promise<Daemon> {
   let config = readConfig(paths.configDir);
   let models = createModelAccess(config, { configDir: paths.configDir, env });
   prepareSocketDir(paths.socket);
-  const lock = takeLock(paths.stateDir);
-  if (!lock) throw new StartRefused(`a daemon already runs on ${paths.stateDir}, perhaps with another --socket`, 'already_running');
 
   const die =
     (what: string) =>
@@ -222,7 +211,7 @@ export async function startDaemon({ paths, workdir, env, umask, log, fault, exit
     for (let i = 0; i < 50 && commandServer.count() + eventServer.count() > 0; i++) await delay(limits.goodbyeMs / 50);
     engine.close();
     db.close();
-    lock?.release();
+    lock.release();
     log.info('stopped');
     markStopped();
   }

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { cleanEnv, pathsIn, program } from './daemon.js';
+import { cleanEnv, pathsIn, program as builtProgram } from './daemon.js';
 import { openRaw, type RawClient } from './raw-client.js';
 import { publicTempDir, type ReadableProgram } from './readable-program.js';
 
@@ -28,10 +28,12 @@ export interface LaunchOptions {
   /** What runs the program, such as `['sh', '-c', 'umask 000; exec "$@"', 'sh']`. */
   through?: string[];
   args?: string[];
+  /** Another program than the one that was built. */
+  program?: string;
 }
 
 /** Starts a daemon that may well refuse to start. `await using` ends it. */
-export function launch({ env, cwd = '/', as, through = [], args = ['daemon', 'run'] }: LaunchOptions): Launched {
+export function launch({ env, cwd = '/', as, through = [], args = ['daemon', 'run'], program = builtProgram }: LaunchOptions): Launched {
   const installed = as?.installed ?? { node: process.execPath, program };
   const [command, ...rest] = [...through, installed.node, installed.program, ...args] as [string, ...string[]];
   const child = spawn(command, rest, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'], ...(as && { uid: as.uid, gid: as.uid }) });

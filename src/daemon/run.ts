@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+import { limits } from '../protocol/limits.js';
+import { SocketRefused } from '../server/listen.js';
+import { StoreRefused } from '../store/faults.js';
+import { ConfigRefused } from './config.js';
+import { createFaultPoints } from './fault-points.js';
+import type { Lock } from './lock.js';
+import { createLogger } from './logger.js';
+import type { RunOptions } from './main.js';
+import { toFailedStart } from './start-refused.js';
+import { startDaemon, type Daemon } from './start.js';
+
+export interface ServeOptions extends RunOptions {
+  /** What the process was started with. */
+  umask: number;
+  /** Of the state directory, released at the end. */
+  lock: Lock;
+}
+
+/** Serves clients until it is told to stop. Returns the exit code. */
+export async function serve({ paths, workdir, umask, lock, onReady, onRefused }: ServeOptions): Promise<number> {
+  let daemon: Daemon;
+  try {
+    const log = createLogger(join(paths.stateDir, 'berth.log'), process.env.BERTH_LOG_LEVEL);
+    process.on('uncaughtException', (error) => {
+      log.fatal({ err: error }, 'a bug');
+      process.exit(70);
+    });
+    const exit = (code: number): never => process.exit(code);
+    const fault = createFaultPoints(process.env.BERTH_FAULT);
+    daemon = await startDaemon({ paths, workdir, env: process.env, umask, lock, log, fault, exit });
+    process.on('SIGHUP', () => {
+      try {
+        daemon.reload();
+      } catch (error) {
+        log.error({ err: error }, 'config was not read again');
+      }
+    });
+  } catch (error) {
+    const { code, sentence, exitCode } = toFailedStart(error, paths.stateDir, [StoreRefused, SocketRefused, ConfigRefused]);
+    onRefused(code, sentence);
+    return exitCode;
+  }
+  const stop = (): void => {
+    // A stop is bounded, whatever hangs.
+    setTimeout(() => process.exit(0), limits.stopMs).unref();
+    void daemon.stop();
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  onReady();
+  await daemon.stopped;
+  return 0;
+}
