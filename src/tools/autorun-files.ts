@@ -54,7 +54,9 @@ export async function lookForAutorun(roots: readonly string[], kindOf: AutorunKi
   for (const folder of before.listed.keys()) {
     if (folder.endsWith('/.git')) hooks.push(...(await readHooksPath(folder, roots)));
   }
-  const existing = [...before.found].filter(([, { kind, isCheckout }]) => kind === 'protected' && !isCheckout).map(([path]) => path);
+  const existing = [...before.found]
+    .filter(([path, { kind, isCheckout }]) => kind === 'protected' && !isCheckout && !isUnusedHooks(path, roots))
+    .map(([path]) => path);
   return {
     readOnly: [...new Set([...hooks, ...existing])].slice(0, limits.autorunPathsMax),
     async findNew() {
@@ -77,6 +79,11 @@ function isChanged(path: string, { kind, changedMs }: Found): boolean {
   if (kind === 'instructions') return false;
   const stat = statOf(path);
   return stat !== undefined && stat.ctimeMs !== changedMs;
+}
+
+/** A clone inside of the workspace whose hooks are samples can be removed like any other directory; a hook that is put there is told. */
+function isUnusedHooks(path: string, roots: readonly string[]): boolean {
+  return path.endsWith('/hooks') && !roots.some((root) => path === join(root, '.git', 'hooks')) && !hasHooks(path);
 }
 
 /** Whether git would run anything of it: a new repository has samples only. */

@@ -48,7 +48,17 @@ test('existing files are read-only wherever they are, and instructions are not',
   putRepository(place, '.git');
   putRepository(place, '.git/modules/lib');
   putRepository(place, 'vendor/bare');
+  place.put('.git/modules/lib/hooks/pre-commit');
+  place.put('vendor/bare/hooks/update');
   expect(await place.readOnly()).toEqual(['.envrc', '.git/hooks', '.git/modules/lib/hooks', 'a/b/.vscode', 'vendor/bare/hooks']);
+});
+
+test('a clone in the workspace can be removed while its hooks are samples, and a hook that is put there is told', async () => {
+  using place = makePlace();
+  putRepository(place, 'clone/.git');
+  expect(await place.readOnly()).toEqual([]);
+  expect(await place.during(() => place.put('clone/.git/hooks/pre-commit'))).toEqual(['clone/.git/hooks']);
+  expect(await place.readOnly()).toEqual(['clone/.git/hooks']);
 });
 
 test('a worktree or submodule can be removed: nothing in it is read-only, and changes in it are told', async () => {
