@@ -3,6 +3,8 @@ export const limits = {
   // The wire
   lineBytesMax: 4 * 1024 * 1024,
   lineDepthMax: 64,
+  /** Members of objects and arrays in a line that a client sends, all together. */
+  lineMembersMax: 10_000,
   envelopeIdCharsMax: 256,
   /** A message whose content is larger is sent cut, with an artifact to page the rest from. */
   messageInlineBytesMax: 1024 * 1024,

@@ -17,8 +17,11 @@ const blockBytesMax = 64 * 1024;
 /** Kept as it came: most of what it was read into. */
 const longPieceBytes = 32 * 1024;
 
-/** Splits bytes at `\n` only, within a bound. Never splits at U+2028 and never cuts a character in two. */
-export function createLineDecoder(lineBytesMax: number, depthMax: number): LineDecoder {
+/**
+ * Splits bytes at `\n` only, within a bound. Never splits at U+2028 and never cuts a character in two. A line with more than
+ * `membersMax` members of objects and arrays is malformed, and found so before it is parsed: each costs far more than its bytes.
+ */
+export function createLineDecoder(lineBytesMax: number, depthMax: number, membersMax = Infinity): LineDecoder {
   const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   // Pieces instead of one buffer that doubles: memory follows the bytes. Short ones are gathered in a block, as each by itself costs
   // more than it holds when a peer sends a byte at a time.
@@ -73,6 +76,7 @@ export function createLineDecoder(lineBytesMax: number, depthMax: number): LineD
       return { kind: 'malformed', reason: 'the line is not UTF-8' };
     }
     if (text.trim() === '') return undefined;
+    if (hasMoreMembers(text, membersMax)) return { kind: 'malformed', reason: `more than ${membersMax} members` };
     try {
       const value: unknown = escapedSurrogate.test(text) ? JSON.parse(text, wellFormed) : JSON.parse(text);
       return cleanNesting(value, depthMax) ? { kind: 'json', value } : { kind: 'malformed', reason: `nested deeper than ${depthMax}` };
@@ -109,6 +113,35 @@ export function createLineDecoder(lineBytesMax: number, depthMax: number): LineD
     unfinishedBytes: () => bytes,
     drop,
   };
+}
+
+const quote = 34;
+const comma = 44;
+const backslash = 92;
+
+/** Counts the commas outside of strings. What is not JSON may be counted wrongly; the parser refuses it. */
+function hasMoreMembers(text: string, membersMax: number): boolean {
+  // Two characters a member at least.
+  if (text.length / 2 <= membersMax) return false;
+  let members = 1;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === comma && ++members > membersMax) return true;
+    if (code !== quote) continue;
+    at = endOfString(text, at);
+    if (at === -1) return false;
+  }
+  return false;
+}
+
+/** Where the string that begins at `start` has its closing quote; -1 when it has none. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return -1;
 }
 
 const escapedSurrogate = /\\u[dD][89a-fA-F]/;

@@ -35,7 +35,7 @@ const newline = 10;
 
 /** One peer: bounded lines in, backpressure out. Nothing here knows what the lines mean. */
 export function openConnection(socket: Socket, lineRoom: LineRoom, events: Events): Connection {
-  const decoder = createLineDecoder(limits.lineBytesMax, limits.lineDepthMax);
+  const decoder = createLineDecoder(limits.lineBytesMax, limits.lineDepthMax, limits.lineMembersMax);
   const gone = new AbortController();
   let waiting: DecodedLine[] = [];
   let ended = false;

@@ -153,6 +153,57 @@ describe('nesting', () => {
   });
 });
 
+describe('members', () => {
+  const membersMax = 5;
+  const decodeFew = (line: string): DecodedLine[] => createLineDecoder(1024 * 1024, depthMax, membersMax).push(Buffer.from(`${line}\n`));
+
+  test.each(['[1,2,3,4,5]', '{"a":1,"b":[1,2],"c":{"d":1}}', '[[],[],[],[],[]]', '[ 1 , 2 , 3 , 4 ,\t5 ]'])(
+    '%s has as many as allowed',
+    (line) => {
+      expect(values(decodeFew(line))).toEqual([JSON.parse(line)]);
+    },
+  );
+
+  test.each([
+    '[1,2,3,4,5,6]',
+    '{"a":1,"b":[1,2],"c":{"d":1},"e":[1,2]}',
+    `{${Array.from({ length: 300 }, (_, i) => `"k${i}":1`).join(',')}}`,
+  ])('%s has more, and the decoder goes on', (line) => {
+    expect(decodeFew(`${line}\n{"a":1}`)).toEqual([
+      { kind: 'malformed', reason: 'more than 5 members' },
+      { kind: 'json', value: { a: 1 } },
+    ]);
+  });
+
+  test('commas in strings are text, whatever is escaped before the quotes', () => {
+    for (const text of [
+      ',,,,,,,,',
+      '",",",",",",",',
+      '\\',
+      '\\\\",,,,,,,,',
+      ',,,,,,\\"',
+      '\\,\\",\\\\",\\\\\\",,,,,,,',
+      '\n","\u0000","',
+    ]) {
+      const line = JSON.stringify({ [text]: text, b: [text] });
+      expect(values(decodeFew(line))).toEqual([{ [text]: text, b: [text] }]);
+    }
+  });
+
+  test('any JSON is refused exactly when it has more', () => {
+    const count = (value: unknown): number =>
+      typeof value === 'object' && value !== null
+        ? Math.max(0, Object.keys(value).length - 1) + Object.values(value).reduce((sum: number, child) => sum + count(child), 0)
+        : 0;
+    fc.assert(
+      fc.property(fc.json({ maxDepth: 4 }), (line) => {
+        const commas = count(JSON.parse(line));
+        expect(decodeFew(line)[0]?.kind).toBe(commas + 1 > membersMax ? 'malformed' : 'json');
+      }),
+    );
+  });
+});
+
 describe('what cannot be read', () => {
   test.each([
     ['a lone continuation byte', [0x80]],

@@ -36,6 +36,10 @@ describe('lines that cannot be read', () => {
     ['a hundred thousand brackets', `${'['.repeat(100_000)}\n`],
     ['a hundred thousand brackets, closed', `${'['.repeat(100_000)}${']'.repeat(100_000)}\n`],
     ['a hundred thousand objects', `{"id":"a","type":"ping","payload":${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}}\n`],
+    [
+      'a hundred thousand members',
+      `{"id":"a","type":"ping","payload":{${Array.from({ length: 100_000 }, (_, i) => `"k${i}":1`).join(',')}}}\n`,
+    ],
   ])('%s gets one invalid_command without an id, and the next command works', async (_, line) => {
     client.send(line);
     client.send('\n{"id":"after","type":"ping"}\n');
