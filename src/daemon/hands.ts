@@ -86,7 +86,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   };
 
   const forEngine: ForEngine = {
-    tools: listTools({ todos, processes: loadProcesses }),
+    tools: listTools({ todos, processes: loadProcesses, bubblewrap: loadBubblewrap }),
     loadPolicy,
     policy: () => policy,
     ruleSources: { configured: () => config().rules, inWorkspace: readWorkspaceConfig },

@@ -207,8 +207,8 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
 
 const firstPinned = 3;
 
-/** Parents come before what is in them. */
-function realPaths(paths: readonly string[]): string[] {
+/** Of what is there; parents come before what is in them. */
+export function realPaths(paths: readonly string[]): string[] {
   return [...new Set(paths.map(realPath).filter((path) => path !== undefined))].sort();
 }
 

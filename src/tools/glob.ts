@@ -1,11 +1,11 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, type FileHandle } from 'node:fs/promises';
 import { posix } from 'node:path';
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
 import { makeVisibleLine } from '../protocol/sanitize.js';
 import { absolutePath, counted, faultOf, pathParameter, shownPath } from './file-paths.js';
 import { compileGlob } from './glob-patterns.js';
-import { openDirectory } from './pinned-files.js';
+import { openDirectory, through } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
 import { createWalk, type Walk } from './walk.js';
@@ -43,8 +43,8 @@ export function createGlobTool(): Tool<z.infer<typeof parameters>> {
       const { reach, signal } = context;
       const walk = createWalk({ root, workspace: reach.workspace, refuses: reach.refuses, signal, enter: glob.mayHold });
       const matches: Match[] = [];
-      for await (const files of walk.files()) {
-        await look(files.filter(glob.matches), root, matches);
+      for await (const { paths, pin } of walk.files()) {
+        await look(paths.filter(glob.matches), pin, matches);
         if (matches.length >= limits.globMatchesMax) break;
       }
       return signal.aborted ? toolText('Stopped.', true) : describe(matches, walk, base, root, context);
@@ -59,10 +59,11 @@ function below(pattern: string, base: string): string | undefined {
   return pattern.startsWith(start) ? pattern.slice(start.length) : undefined;
 }
 
-async function look(files: readonly string[], root: string, matches: Match[]): Promise<void> {
+async function look(files: readonly string[], pin: FileHandle, matches: Match[]): Promise<void> {
   for (let i = 0; i < files.length && matches.length < limits.globMatchesMax; i += looksAtOnceMax) {
     const some = files.slice(i, i + looksAtOnceMax);
-    const stats = await Promise.all(some.map((path) => lstat(posix.join(root, path)).catch((error: unknown) => void faultOf(error))));
+    const looks = some.map((path) => lstat(through(pin, posix.basename(path))).catch((error: unknown) => void faultOf(error)));
+    const stats = await Promise.all(looks);
     for (const [k, path] of some.entries()) matches.push({ path, mtimeMs: stats[k]?.mtimeMs ?? 0 });
   }
 }

@@ -1,15 +1,15 @@
-import { open } from 'node:fs/promises';
 import { posix } from 'node:path';
 import * as z from 'zod';
 import { utf8Bytes } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import { makeVisibleLine } from '../protocol/sanitize.js';
-import { absolutePath, counted, faultOf, pathParameter, shownPath, shownSize } from './file-paths.js';
-import { O_PATH, openDirectory, openFile, realPathOf, type Refuses } from './pinned-files.js';
+import type { BubblewrapFound } from './bubblewrap.js';
+import { absolutePath, counted, pathParameter, shownPath, shownSize } from './file-paths.js';
+import { openDirectory, openFile, type Refuses } from './pinned-files.js';
 import { searchPlainly } from './plain-search.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
-import { findRipgrep, searchWithRipgrep } from './ripgrep.js';
+import { findRipgrep, searchBelowWithRipgrep, searchFileWithRipgrep } from './ripgrep.js';
 import type { Finding, Search } from './text-search.js';
 
 const patternCharsMax = 10_000;
@@ -37,11 +37,29 @@ type GrepArgs = z.infer<typeof parameters>;
 interface Deps {
   /** A ripgrep to trust, or undefined for a search without it. */
   ripgrep?: () => Promise<string | undefined>;
+  bubblewrap: () => BubblewrapFound;
 }
 
-/** Searches the text of files, by ripgrep where there is one. Only lines of files that may be read are shown. */
-export function createGrepTool({ ripgrep = findRipgrep }: Deps = {}): Tool<GrepArgs> {
+/**
+ * Searches the text of files; only lines of files that may be read are shown. Directories are searched by ripgrep where it can be confined:
+ * it opens files by name, and a name can lead somewhere else by the time it does.
+ */
+export function createGrepTool({ ripgrep = findRipgrep, bubblewrap }: Deps): Tool<GrepArgs> {
   let program: Promise<string | undefined> | undefined;
+
+  function finder(program: string | undefined, { reach }: ToolContext): (search: Search) => AsyncGenerator<Finding> {
+    return (search) => {
+      const { place } = search;
+      const { kind, hidden } = reach.confinement;
+      const plainly = (): AsyncGenerator<Finding> => searchPlainly(search, reach.refuses);
+      if (program === undefined) return plainly();
+      if ('file' in place) return searchFileWithRipgrep(program, search, place.file);
+      const found = kind === 'sandbox' ? bubblewrap() : undefined;
+      if (found === undefined || 'missing' in found) return plainly();
+      return searchBelowWithRipgrep({ program, bubblewrap: found.path, hidden }, search, place, plainly);
+    };
+  }
+
   return {
     ...toolFacts.grep,
     parameters,
@@ -52,14 +70,12 @@ export function createGrepTool({ ripgrep = findRipgrep }: Deps = {}): Tool<GrepA
       const path = absolutePath(args.path ?? '.', context.cwd);
       const shown = shownPath(path, context.cwd);
       program ??= ripgrep();
-      const rg = await program;
-      const find = (search: Search): AsyncGenerator<Finding> =>
-        rg === undefined ? searchPlainly(search, context.reach.refuses) : searchWithRipgrep(rg, search);
+      const find = finder(await program, context);
       const directory = await openDirectory(path, context.reach.refuses);
       if (typeof directory !== 'string') {
         const { pin, realPath: root } = directory;
-        const place = { root, pin, workspace: context.reach.workspace };
-        return collect(args, place, find, { base: path, root }, context).finally(() => pin.close());
+        const stat = await pin.stat({ bigint: true }).finally(() => pin.close());
+        return collect(args, { root, stat, workspace: context.reach.workspace }, find, { base: path, root }, context);
       }
       const file = await openFile(path, context.reach.refuses);
       if (typeof file === 'string') return toolText(`${shown} ${file === 'is a directory' ? directory : file}.`, true);
@@ -94,6 +110,7 @@ async function collect(
   const report = createReport(where, context, mode === 'content' && contextLines > 0);
   const files = createFileJudge(where.root, context.reach.refuses);
   let isLate = false;
+  let covered = 0;
   for await (const finding of find({ pattern, literal, ignoreCase, mode, contextLines, glob, place, signal })) {
     if (finding.kind === 'problem') {
       if (report.isEmpty()) return toolText(`The search failed: ${finding.text}`, true);
@@ -103,34 +120,25 @@ async function collect(
       isLate = true;
       break;
     }
-    if (!(await files.mayShow(finding.path))) continue;
+    if (finding.kind === 'covered') {
+      covered = finding.places;
+      continue;
+    }
+    if (!files.mayShow(finding.path)) continue;
     if (!report.add(finding, limit)) break;
   }
   if (context.signal.aborted) return toolText('Stopped.', true);
-  return report.end(files.refused(), isLate || timeout.aborted);
+  return report.end(files.refused() + covered, isLate || timeout.aborted);
 }
 
-/** Judges each file by its real path before anything of it is shown. */
+/** Judges each file by its path before anything of it is shown: not all that may not be read can be covered up beforehand. */
 function createFileJudge(root: string | undefined, refuses: Refuses) {
   let last = { path: '', isShown: true };
   let refused = 0;
-  async function judge(path: string): Promise<boolean> {
-    if (root === undefined || path === '') return true;
-    const expected = posix.join(root, path);
-    if (refuses('read', expected) !== undefined) return false;
-    try {
-      const pin = await open(expected, O_PATH);
-      // A search follows no links, so a file that is somewhere else was put there meanwhile.
-      return (await realPathOf(pin).finally(() => pin.close())) === expected;
-    } catch (error) {
-      faultOf(error);
-      return false;
-    }
-  }
   return {
-    async mayShow(path: string): Promise<boolean> {
-      if (path === last.path) return last.isShown;
-      last = { path, isShown: await judge(path) };
+    mayShow(path: string): boolean {
+      if (root === undefined || path === last.path) return last.isShown;
+      last = { path, isShown: path === '' || refuses('read', posix.join(root, path)) === undefined };
       if (!last.isShown) refused++;
       return last.isShown;
     },
@@ -165,7 +173,7 @@ function createReport({ base, root }: Where, { cwd }: ToolContext, hasGaps: bool
   return {
     isEmpty: () => lines.length === 0,
     /** False when it is enough. */
-    add(finding: Exclude<Finding, { kind: 'problem' | 'unfinished' }>, limit: number): boolean {
+    add(finding: Exclude<Finding, { kind: 'problem' | 'unfinished' | 'covered' }>, limit: number): boolean {
       if (finding.kind === 'gap') {
         gap = hasGaps;
         return true;
@@ -191,7 +199,7 @@ function createReport({ base, root }: Where, { cwd }: ToolContext, hasGaps: bool
       const notes: string[] = [];
       if (isLate) notes.push('It took too long, and not everything was searched: narrow the path or the glob.');
       else if (stopped !== undefined) notes.push(`${stopped}; there may be more. Narrow the search or raise limit.`);
-      if (refused > 0) notes.push(`${counted(refused, 'file')} that may not be read left out.`);
+      if (refused > 0) notes.push(`${counted(refused, 'place')} that may not be read left out.`);
       if (lines.length === 0) lines.push('No matches.');
       const text = notes.length === 0 ? lines.join('\n') : `${lines.join('\n')}\n\n[${notes.join(' ')}]`;
       return toolText(text, false, { counts: { matches, files } });

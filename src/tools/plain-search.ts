@@ -47,8 +47,8 @@ export async function* searchPlainly(search: Search, refuses: Refuses): AsyncGen
     }
     const { root, workspace } = place;
     const walk = createWalk({ root, workspace, refuses, signal });
-    for await (const files of walk.files()) {
-      for (const path of files) {
+    for await (const { paths } of walk.files()) {
+      for (const path of paths) {
         if (signal.aborted) return;
         if (glob && glob.matches(path) === search.glob?.startsWith('!')) continue;
         const bytes = await readText(posix.join(root, path), refuses);

@@ -1,12 +1,13 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { access, type FileHandle } from 'node:fs/promises';
+import type { Readable, Writable } from 'node:stream';
 import { limits } from '../protocol/limits.js';
 import { faultOf } from './file-paths.js';
-import { through } from './pinned-files.js';
-import type { Finding, Search } from './text-search.js';
+import { ignoreFilesAbove } from './ignore-files.js';
+import { firstFile, toSearchSandbox } from './search-sandbox.js';
+import type { Finding, Search, SearchedDirectory } from './text-search.js';
 
 /** Only where the system keeps its programs: never from a workspace, never by PATH. */
 const trusted = ['/usr/bin/rg', '/usr/local/bin/rg', '/bin/rg'];
@@ -14,8 +15,17 @@ const fieldBytesMax = 64 * 1024;
 const problemCharsMax = 2_000;
 const lineEnd = 0x0a;
 const pathEnd = 0;
+/** What its complaints begin with. */
+const bubblewrapSays = 'bwrap: ';
 
 type Ripgrep = ChildProcessByStdio<null, Readable, Readable>;
+
+export interface ConfinedRipgrep {
+  program: string;
+  bubblewrap: string;
+  /** Real paths that may not be read. */
+  hidden: readonly string[];
+}
 
 /** The path of a ripgrep that can be trusted; undefined when there is none. */
 export async function findRipgrep(): Promise<string | undefined> {
@@ -40,15 +50,47 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** Searches with ripgrep. It is killed when whoever listens has heard enough. */
-export async function* searchWithRipgrep(program: string, search: Search): AsyncGenerator<Finding> {
-  const { place, signal } = search;
-  const child = spawn(program, argumentsOf(search), {
-    // The directory that was judged, even when its name means another one by now.
-    cwd: 'pin' in place ? through(place.pin) : '/',
-    env: {},
-    stdio: ['file' in place ? place.file.fd : 'ignore', 'pipe', 'pipe'],
+/** Searches one open file with ripgrep, which gets nothing but the descriptor. */
+export function searchFileWithRipgrep(program: string, search: Search, file: FileHandle): AsyncGenerator<Finding> {
+  const child = spawn(program, argumentsOf(search, '-'), { cwd: '/', env: {}, stdio: [file.fd, 'pipe', 'pipe'] }) as Ripgrep;
+  return findingsOfProcess(child, search);
+}
+
+/**
+ * Searches a directory with ripgrep, in a sandbox in which nothing else of a person is to be seen; by `otherwise` when there is a directory
+ * that bubblewrap cannot do it for.
+ */
+export async function* searchBelowWithRipgrep(
+  { program, bubblewrap, hidden }: ConfinedRipgrep,
+  search: Search,
+  { root, stat, workspace }: SearchedDirectory,
+  otherwise: () => AsyncGenerator<Finding>,
+): AsyncGenerator<Finding> {
+  const ignoreFiles = await ignoreFilesAbove(root, workspace);
+  const { args, files, covered } = toSearchSandbox(program, { path: root, stat, hidden, ignoreFiles });
+  const child = spawn(bubblewrap, [...args, ...argumentsOf(search, '.', root === '/')], {
+    cwd: '/',
+    env: { PATH: '/usr/bin:/bin' },
+    stdio: ['ignore', 'pipe', 'pipe', ...files.map(() => 'pipe' as const)],
   }) as Ripgrep;
+  for (const [i, text] of files.entries()) {
+    const pipe = child.stdio[firstFile + i] as Writable;
+    // When it ends early, its exit says why.
+    pipe.on('error', (error) => void faultOf(error));
+    pipe.end(text);
+  }
+  for await (const finding of findingsOfProcess(child, search)) {
+    if (finding.kind === 'problem' && finding.text.startsWith(bubblewrapSays)) {
+      yield* otherwise();
+      return;
+    }
+    yield finding;
+  }
+  if (covered > 0) yield { kind: 'covered', places: covered };
+}
+
+/** What is found. The process is killed when whoever listens has heard enough. */
+async function* findingsOfProcess(child: Ripgrep, { signal, mode }: Search): AsyncGenerator<Finding> {
   const ended = once(child, 'close').then(
     ([code]) => code as number | null,
     (error: unknown) => error as Error,
@@ -59,12 +101,13 @@ export async function* searchWithRipgrep(program: string, search: Search): Async
   const stderr = collect(child.stderr);
   let isDone = false;
   try {
-    yield* findingsOf(child.stdout, search.mode);
+    yield* findingsOf(child.stdout, mode);
     isDone = true;
     const code = await ended;
     if (code instanceof Error) yield { kind: 'problem', text: `rg did not start: ${code.message}` };
     const said = (await stderr).trim();
-    if (code === 2 && said !== '') yield { kind: 'problem', text: said };
+    // With nothing found it ends with 1, as bubblewrap does when it cannot set up the sandbox.
+    if (said !== '' && (code === 2 || said.startsWith(bubblewrapSays))) yield { kind: 'problem', text: said };
   } finally {
     signal.removeEventListener('abort', kill);
     if (!isDone) kill();
@@ -72,20 +115,24 @@ export async function* searchWithRipgrep(program: string, search: Search): Async
   }
 }
 
-function argumentsOf({ pattern, literal, ignoreCase, mode, contextLines, glob, place }: Search): string[] {
+function argumentsOf(
+  { pattern, literal, ignoreCase, mode, contextLines, glob }: Search,
+  where: '-' | '.',
+  isWholeMachine = false,
+): string[] {
   const output =
     mode === 'files' ? ['--files-with-matches'] : mode === 'count' ? ['--count'] : ['--line-number', '--context', `${contextLines}`];
   return [
     ...['--no-config', '--no-messages', '--color=never', '--no-heading', '--with-filename', '--null', '--threads=2'],
     ...['--hidden', '--no-require-git', '--no-ignore-dot', '--no-ignore-global'],
     ...[`--max-columns=${limits.grepLineBytesMax}`, '--max-columns-preview', `--max-filesize=${limits.grepFileBytesMax}`],
-    ...('root' in place && place.root === '/' ? ['--one-file-system'] : []),
+    ...(isWholeMachine ? ['--one-file-system'] : []),
     ...(literal ? ['--fixed-strings'] : []),
     ...(ignoreCase ? ['--ignore-case'] : ['--case-sensitive']),
     ...(glob === undefined ? [] : [`--glob=${glob}`]),
     '--glob=!.git',
     ...output,
-    ...['-e', pattern, '--', 'file' in place ? '-' : '.'],
+    ...['-e', pattern, '--', where],
   ];
 }
 

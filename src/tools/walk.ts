@@ -3,9 +3,10 @@ import { lstat, open, opendir, type FileHandle } from 'node:fs/promises';
 import { dirname, posix } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
-import { isFault, faultOf } from './file-paths.js';
+import { faultOf } from './file-paths.js';
+import { ignoreFilesAbove, readIgnoreFile } from './ignore-files.js';
 import { isIgnored, parseIgnoreFile, type IgnoreRules } from './ignore-rules.js';
-import { O_PATH, openFile, readWhole, realPathOf, through, type Refuses } from './pinned-files.js';
+import { O_PATH, realPathOf, through, type Refuses } from './pinned-files.js';
 
 const namesAtOnce = 1024;
 /** How long others may have to wait for their turn. */
@@ -23,9 +24,16 @@ export interface WalkOptions {
   enter?: (directory: string) => boolean;
 }
 
+/** Files of one directory. */
+export interface FoundFiles {
+  paths: string[];
+  /** The directory that they were found in, whatever its name means by now. Closed when the next piece is asked for. */
+  pin: FileHandle;
+}
+
 export interface Walk {
   /** Files and links, by their paths from the root, in pieces. Links are not followed, so there are no circles. */
-  files(): AsyncGenerator<string[]>;
+  files(): AsyncGenerator<FoundFiles>;
   entries: number;
   /** Directories that may not be read. */
   refused: number;
@@ -44,8 +52,8 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
   let turnEndsMs = 0;
   const walk: Walk = { files, entries: 0, refused: 0, stopped: undefined };
 
-  async function* files(): AsyncGenerator<string[]> {
-    const open: Step[] = [{ directory: '', rules: await rulesAbove(root, workspace, refuses) }];
+  async function* files(): AsyncGenerator<FoundFiles> {
+    const open: Step[] = [{ directory: '', rules: await rulesAbove(root, workspace) }];
     for (let step = open.pop(); step !== undefined && !mustStop(); step = open.pop()) {
       const pin = await pinDirectory(step.directory);
       if (pin === undefined) continue;
@@ -61,8 +69,8 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
     }
   }
 
-  async function* look(pin: FileHandle, directory: string, rules: IgnoreRules[], open: Step[]): AsyncGenerator<string[]> {
-    let found: string[] = [];
+  async function* look(pin: FileHandle, directory: string, rules: IgnoreRules[], open: Step[]): AsyncGenerator<FoundFiles> {
+    let paths: string[] = [];
     for await (const entry of await opendir(through(pin), { bufferSize: namesAtOnce })) {
       if (performance.now() > turnEndsMs) await giveWay();
       if (mustStop()) break;
@@ -70,13 +78,13 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
       const path = directory === '' ? entry.name : `${directory}/${entry.name}`;
       const kind = kindOf(entry) ?? (await lookAt(pin, entry.name));
       if (entry.name === '.git' || kind === 'other' || isIgnored(rules, path, kind === 'directory')) continue;
-      if (kind === 'file') found.push(path);
+      if (kind === 'file') paths.push(path);
       else if (enter(path)) open.push({ directory: path, rules });
-      if (found.length < namesAtOnce) continue;
-      yield found;
-      found = [];
+      if (paths.length < namesAtOnce) continue;
+      yield { paths, pin };
+      paths = [];
     }
-    if (found.length > 0) yield found;
+    if (paths.length > 0) yield { paths, pin };
   }
 
   async function giveWay(): Promise<void> {
@@ -110,8 +118,8 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
   }
 
   async function withOwnRules({ directory, rules }: Step): Promise<IgnoreRules[]> {
-    const text = await readIgnoreFile(posix.join(root, directory), refuses);
-    return text === undefined ? rules : [...rules, parseIgnoreFile(text, directory)];
+    const file = await readIgnoreFile(posix.join(root, directory), refuses);
+    return file === undefined ? rules : [...rules, parseIgnoreFile(file.text, directory)];
   }
 
   return walk;
@@ -131,28 +139,13 @@ async function lookAt(pin: FileHandle, name: string): Promise<Kind> {
   return stat?.isDirectory() ? 'directory' : stat?.isFile() || stat?.isSymbolicLink() ? 'file' : 'other';
 }
 
-async function readIgnoreFile(directory: string, refuses: Refuses): Promise<string | undefined> {
-  const file = await openFile(posix.join(directory, '.gitignore'), refuses);
-  if (typeof file === 'string') return undefined;
-  try {
-    return (await readWhole(file.handle, limits.ignoreFileBytesMax))?.toString('utf8');
-  } finally {
-    await file.handle.close();
-  }
-}
-
-/** The rules from above the root, up to the top of the repository or the workspace. Whoever walks what they ignore wants to see it. */
-async function rulesAbove(root: string, workspace: string, refuses: Refuses): Promise<IgnoreRules[]> {
-  const found: IgnoreRules[] = [];
-  let above = '';
-  for (let directory = root; !(await isTop(directory, workspace));) {
-    if (directory === '/') return [];
-    above = `${posix.basename(directory)}/${above}`;
-    directory = dirname(directory);
-    const text = await readIgnoreFile(directory, refuses);
-    if (text !== undefined) found.unshift(parseIgnoreFile(text, '', above));
-  }
-  return isHidden(found, above) ? [] : found;
+/** The rules from above the root. Whoever walks what they ignore wants to see it. */
+async function rulesAbove(root: string, workspace: string): Promise<IgnoreRules[]> {
+  const found = (await ignoreFilesAbove(root, workspace)).map(({ path, text }) => {
+    const above = `${posix.relative(dirname(path), root)}/`;
+    return parseIgnoreFile(text, '', above);
+  });
+  return isHidden(found, found[0]?.above ?? '') ? [] : found;
 }
 
 /** Whether some directory on the way down to the root is ignored. */
@@ -165,15 +158,4 @@ function isHidden(found: readonly IgnoreRules[], above: string): boolean {
       return path.length >= skipped && isIgnored([{ ...file, above: '' }], path.slice(skipped), true);
     });
   });
-}
-
-async function isTop(directory: string, workspace: string): Promise<boolean> {
-  if (directory === workspace) return true;
-  try {
-    await lstat(posix.join(directory, '.git'));
-    return true;
-  } catch (error) {
-    if (!isFault(error, 'ENOENT', 'EACCES', 'ENOTDIR')) throw error;
-    return false;
-  }
 }

@@ -1,10 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Ruling } from '../../src/policy/port.js';
+import { findBubblewrap } from '../../src/tools/bubblewrap.js';
+import { createGlobTool } from '../../src/tools/glob.js';
+import { createGrepTool } from '../../src/tools/grep.js';
+import { createLsTool } from '../../src/tools/ls.js';
 import type { Tool, ToolContext } from '../../src/tools/port.js';
+import { findRipgrep } from '../../src/tools/ripgrep.js';
 import { createFileTools, type FileTools } from '../support/file-tools.js';
 import { callTool } from '../support/tool-context.js';
 import { makeWorld } from './judge-world.js';
@@ -20,12 +25,25 @@ const swapper = `
   }
 `;
 
+/** Puts a link in the place of a directory and the directory back, in turn. */
+const directorySwapper = `
+  const fs = require('node:fs');
+  const [directory, link] = process.argv.slice(1);
+  for (let i = 0; ; i++) {
+    fs.renameSync(directory, directory + '.away');
+    fs.renameSync(link, directory);
+    fs.renameSync(directory, link);
+    fs.renameSync(directory + '.away', directory);
+    if (i === 0) console.log('swapping');
+  }
+`;
+
 interface Swapper extends AsyncDisposable {
   isRunning(): boolean;
 }
 
-async function startSwapper(link: string, inside: string, outside: string): Promise<Swapper> {
-  const child = spawn(process.execPath, ['-e', swapper, link, inside, outside], { stdio: ['ignore', 'pipe', 'inherit'] });
+async function startSwapper(program: string, ...args: string[]): Promise<Swapper> {
+  const child = spawn(process.execPath, ['-e', program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
   await once(child.stdout, 'data');
   return {
@@ -63,7 +81,7 @@ test('a link that is exchanged while files are read, written and edited never le
   const link = join(workspace, 'dir');
   const said: string[] = [];
   {
-    await using running = await startSwapper(link, inside, ssh);
+    await using running = await startSwapper(swapper, link, inside, ssh);
     const until = performance.now() + raceMs;
     for (let i = 0; i < roundsMax && performance.now() < until; i++) {
       for (const [tool, args] of [
@@ -82,6 +100,73 @@ test('a link that is exchanged while files are read, written and edited never le
   expect(said.some((text) => text.includes('harmless'))).toBe(true);
   expect(readdirSync(ssh)).toEqual(['id']);
   expect(readFileSync(join(ssh, 'id'), 'utf8')).toBe('secret');
+});
+
+for (const { name, ripgrep, settings } of [
+  { name: 'by ripgrep in a sandbox (needs rg and bubblewrap)', ripgrep: findRipgrep, settings: {} },
+  { name: 'on a machine without a sandbox', ripgrep: findRipgrep, settings: { noSandbox: 'there is none' } },
+  { name: 'without ripgrep', ripgrep: () => Promise.resolve(undefined), settings: {} },
+]) {
+  test(`a directory that is exchanged with a link while it is searched never tells what is outside, ${name}`, async () => {
+    using world = makeWorld();
+    const { workspace, home } = world;
+    const ssh = join(home, '.ssh');
+    const directory = join(workspace, 'dir');
+    mkdirSync(directory);
+    // The same names inside and outside: nothing but what is in them tells them apart.
+    writeFileSync(join(directory, 'id'), 'harmless\n');
+    writeFileSync(join(ssh, 'only-outside'), 'secret\n');
+    symlinkSync(ssh, join(workspace, 'link'));
+    using files = createFileTools(undefined, workspace);
+    const found = findBubblewrap();
+    const tools = {
+      grep: createGrepTool({ ripgrep, bubblewrap: () => found }) as Tool,
+      glob: createGlobTool() as Tool,
+      ls: createLsTool() as Tool,
+      read: files.tools.read,
+    };
+    const said: string[] = [];
+    {
+      await using running = await startSwapper(directorySwapper, directory, join(workspace, 'link'));
+      const until = performance.now() + raceMs;
+      for (let i = 0; i < roundsMax && performance.now() < until; i++) {
+        const calls = [
+          ...Array.from({ length: 4 }, () => ['grep', { pattern: 'secret|harmless' }] as const),
+          ['grep', { pattern: 'secret|harmless', path: 'dir' }],
+          ['grep', { pattern: 'secret', mode: 'files' }],
+          ['glob', { pattern: '**/*' }],
+          ['glob', { pattern: '*', path: 'dir' }],
+          ['ls', { path: 'dir' }],
+          ['read', { path: 'dir/id' }],
+        ] as const;
+        const one = async ([tool, args]: (typeof calls)[number]): Promise<string> =>
+          call(files, tools[tool], args, (accesses) => world.judge(tool, accesses, { mode: 'auto_edit', readOnly: true, settings }));
+        said.push(...(await Promise.all(calls.map(one))));
+      }
+      expect(running.isRunning()).toBe(true);
+    }
+    expect(said.filter((text) => /: secret|\tsecret|only-outside/.test(text))).toEqual([]);
+    expect(said.some((text) => text.includes('1: harmless'))).toBe(true);
+  });
+}
+
+test('a directory that is not the one any more that was judged is not searched (needs rg and bubblewrap)', async () => {
+  using world = makeWorld();
+  using files = createFileTools(undefined, world.workspace);
+  const found = findBubblewrap();
+  const elsewhere = join(world.home, 'elsewhere');
+  mkdirSync(elsewhere);
+  writeFileSync(join(elsewhere, 'a'), 'secret\n');
+  const grep = createGrepTool({
+    bubblewrap() {
+      // The moment between the judgement and the start.
+      renameSync(join(world.workspace, 'src'), join(world.workspace, 'old'));
+      symlinkSync(elsewhere, join(world.workspace, 'src'));
+      return found;
+    },
+  }) as Tool;
+  const said = await call(files, grep, { pattern: 'secret', path: 'src' }, (accesses) => world.judge('grep', accesses, { readOnly: true }));
+  expect(said).toContain('was moved or replaced just now');
 });
 
 test('what was allowed without asking grants nothing: where it leads is judged when it is used', () => {

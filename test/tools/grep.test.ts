@@ -2,11 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { ToolContext } from '../../src/tools/port.js';
+import { findBubblewrap, type BubblewrapFound } from '../../src/tools/bubblewrap.js';
+import type { Reach, ToolContext } from '../../src/tools/port.js';
 import { createGrepTool } from '../../src/tools/grep.js';
 import { findRipgrep } from '../../src/tools/ripgrep.js';
 import { makeTempDir, type TempDir } from '../support/temp-dir.js';
-import { callTool, toolContext, type Said } from '../support/tool-context.js';
+import { callTool, toolContext, workspaceReach, type Said } from '../support/tool-context.js';
 
 function plant(dir: TempDir, files: Record<string, string | Buffer>): void {
   for (const [path, text] of Object.entries(files)) {
@@ -16,15 +17,28 @@ function plant(dir: TempDir, files: Record<string, string | Buffer>): void {
 }
 
 const program = await findRipgrep();
+const found = findBubblewrap();
+const bubblewrap = (): BubblewrapFound => found;
+const plainGrep = createGrepTool({ bubblewrap, ripgrep: () => Promise.resolve(undefined) });
 const searches = [
-  { name: 'with ripgrep (needs rg)', grep: createGrepTool(), isMissing: program === undefined },
-  { name: 'without ripgrep', grep: createGrepTool({ ripgrep: () => Promise.resolve(undefined) }), isMissing: false },
+  {
+    name: 'with ripgrep (needs rg and bubblewrap)',
+    grep: createGrepTool({ bubblewrap }),
+    isMissing: program === undefined || 'missing' in found,
+  },
+  { name: 'without ripgrep', grep: plainGrep, isMissing: false },
 ];
+
+/** A reach as on a machine with a sandbox. */
+function sandboxReach(dir: TempDir, more: Partial<Reach> = {}): Reach {
+  const reach = workspaceReach(dir.path);
+  return { ...reach, confinement: { ...reach.confinement, kind: 'sandbox' }, ...more };
+}
 
 for (const { name, grep, isMissing } of searches) {
   describe.skipIf(isMissing)(name, () => {
     function search(dir: TempDir, args: Record<string, unknown>, overrides: Partial<ToolContext> = {}): Promise<Said> {
-      return callTool(grep, args, toolContext({ cwd: dir.path, ...overrides }));
+      return callTool(grep, args, toolContext({ cwd: dir.path, reach: sandboxReach(dir), ...overrides }));
     }
 
     test('lines come by file with their numbers, relative to the session', async () => {
@@ -88,6 +102,16 @@ for (const { name, grep, isMissing } of searches) {
       expect((await search(dir, { pattern: 'x', path: 'a.log' })).text).toBe('a.log\n1: x');
     });
 
+    test('in a part of a repository, what is ignored further up is left out as well', async () => {
+      using dir = makeTempDir();
+      plant(dir, { '.git/HEAD': '', '.gitignore': 'dist/\n/part/gen\n', 'part/.gitignore': '*.log\n' });
+      plant(dir, { 'part/dist/a': 'x', 'part/gen/b': 'x', 'part/sub/c.log': 'x', 'part/sub/d': 'x' });
+      const context = toolContext({ cwd: dir.file('part') });
+      const reach: Reach = { ...context.reach, confinement: { ...context.reach.confinement, kind: 'sandbox' } };
+      for (const path of ['.', 'sub'])
+        expect((await callTool(grep, { pattern: 'x', mode: 'files', path }, { ...context, reach })).text).toBe('sub/d');
+    });
+
     test('a pattern that is none is refused with the reason', async () => {
       using dir = makeTempDir();
       plant(dir, { a: 'x' });
@@ -103,10 +127,9 @@ for (const { name, grep, isMissing } of searches) {
       using dir = makeTempDir();
       plant(dir, { a: 'password\n', '.env': 'password=hunter2\n', 'secret/b': 'password\n' });
       symlinkSync('/etc/passwd', dir.file('link'));
-      const context = toolContext({ cwd: dir.path });
       const refuses = (_: string, path: string): string | undefined => (/secret|\.env/.test(path) ? 'no' : undefined);
       for (const mode of ['content', 'files', 'count']) {
-        const { text } = await search(dir, { pattern: 'password', mode }, { reach: { ...context.reach, refuses } });
+        const { text } = await search(dir, { pattern: 'password', mode }, { reach: sandboxReach(dir, { refuses }) });
         expect(text).not.toMatch(/hunter2|secret|\.env/);
         expect(text).toMatch(/^a/);
       }
@@ -125,7 +148,7 @@ for (const { name, grep, isMissing } of searches) {
       execFileSync('mkfifo', [dir.file('pipe')]);
       symlinkSync('loop', dir.file('loop'));
       symlinkSync('.', dir.file('self'));
-      const reach = { ...toolContext({ cwd: dir.path }).reach, refuses: () => undefined };
+      const reach = sandboxReach(dir, { refuses: () => undefined });
       for (const path of ['pipe', 'loop', '/dev/zero', '/proc/kmsg', '/proc/self', '/sys', 'no']) {
         expect(await search(dir, { pattern: 'x', path }, { reach }), path).toMatchObject({ isError: true });
       }
@@ -196,13 +219,24 @@ for (const { name, grep, isMissing } of searches) {
   });
 }
 
+test.skipIf(program === undefined || 'missing' in found)(
+  'what is hidden from commands is not there for ripgrep (needs rg and bubblewrap)',
+  async () => {
+    using dir = makeTempDir();
+    plant(dir, { a: 'x\n', 'keys/b': 'x\n', token: 'x\n' });
+    const reach = sandboxReach(dir);
+    reach.confinement.hidden = [dir.file('keys'), dir.file('token'), dir.file('absent')];
+    const { text } = await callTool(createGrepTool({ bubblewrap }), { pattern: 'x' }, toolContext({ cwd: dir.path, reach }));
+    expect(text).toBe('a\n1: x\n\n[2 places that may not be read left out.]');
+  },
+);
+
 test('an expression that would take for ever ends with its search', async () => {
   using dir = makeTempDir();
   plant(dir, { a: `${'a'.repeat(60)}!\n` });
-  const grep = createGrepTool({ ripgrep: () => Promise.resolve(undefined) });
   const stop = new AbortController();
   setTimeout(() => stop.abort(), 200);
-  expect((await callTool(grep, { pattern: '(a+)+$' }, toolContext({ cwd: dir.path, signal: stop.signal }))).text).toBe('Stopped.');
+  expect((await callTool(plainGrep, { pattern: '(a+)+$' }, toolContext({ cwd: dir.path, signal: stop.signal }))).text).toBe('Stopped.');
 });
 
 test('a program of the workspace is never run, and no configuration is read', async ({ onTestFinished }) => {
@@ -218,12 +252,14 @@ test('a program of the workspace is never run, and no configuration is read', as
   process.env.PATH = `.:${dir.path}:${PATH}`;
   process.env.RIPGREP_CONFIG_PATH = dir.file('ripgreprc');
   expect(await findRipgrep()).toBe(program);
-  expect((await callTool(createGrepTool(), { pattern: '^x' }, toolContext({ cwd: dir.path }))).text).toBe('a\n1: x');
+  expect(
+    (await callTool(createGrepTool({ bubblewrap }), { pattern: '^x' }, toolContext({ cwd: dir.path, reach: sandboxReach(dir) }))).text,
+  ).toBe('a\n1: x');
   expect(existsSync(dir.file('canary'))).toBe(false);
 });
 
 test('it only looks, and says where', async () => {
-  const grep = createGrepTool();
+  const grep = createGrepTool({ bubblewrap });
   expect([grep.readOnly, grep.resumable]).toEqual([true, true]);
   expect(grep.description.length).toBeLessThanOrEqual(120);
   expect(grep.title({ pattern: 'a\nb' })).toBe('Search "a\\\\x0ab"');
