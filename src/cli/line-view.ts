@@ -151,8 +151,9 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   function resolve({ request_id, outcome, result, by }: EventPayload<'ui_resolved'>): void {
     asked.delete(request_id);
     waiting.delete(request_id);
-    const who = outcome === 'answered' && !isOwn(by) ? ` by ${printableLine(by.replace(clientId, ''))}` : '';
-    note(`[question] ${outcome}${outcome === 'answered' ? `: ${describeAnswer(result)}` : ''}${who}`);
+    const hasAnswer = outcome === 'answered' || (outcome === 'denied' && result !== undefined && result !== null);
+    const who = hasAnswer && !isOwn(by) ? ` by ${describeSource(by.replace(clientId, ''))}` : '';
+    note(`[question] ${outcome}${hasAnswer ? `: ${describeAnswer(result)}` : ''}${who}`);
   }
 
   function changeQueue({ op, input, dropped }: EventPayload<'queue_update'>): void {
@@ -279,4 +280,10 @@ function clipTrouble(text: string): string {
 
 function toKind(kind: string): string {
   return kind === 'follow_up' ? 'follow-up' : kind;
+}
+
+/** Who or what resolved a question. */
+function describeSource(by: string): string {
+  if (by === 'mode') return 'the new mode';
+  return by === 'rule' ? 'a new rule' : printableLine(by);
 }

@@ -1,5 +1,5 @@
 import { isEmptyAnswer, textOf } from '../protocol/content.js';
-import type { ResultDetails, RunError, RunOutcome } from '../protocol/events.js';
+import type { EventPayload, ResultDetails, RunError, RunOutcome, UiRequest } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock, Usage } from '../protocol/messages.js';
 import { sayCompactionFailed } from './compaction.js';
@@ -108,14 +108,22 @@ function sayMessageEnd(draft: Draft, message: NewMessage, ifEmpty: 'empty' | 'ab
   });
 }
 
-/** The call begins. An approval that it was asked for and no longer needs is not left open. */
-export function startCall(state: SessionState, callId: string, title: string): Decision {
+/** What answered an approval in the place of a person. */
+export type SettledBy = 'mode' | 'rule';
+
+/** The call begins. An approval that it was asked for and no longer needs is not left open: `settledBy` says what allowed it. */
+export function startCall(state: SessionState, callId: string, title: string, settledBy?: SettledBy): Decision {
   const call = state.run?.calls.find(({ id }) => id === callId);
   if (!call || call.started || state.run?.aborting) return reject('aborted');
   const draft = createDraft(state);
+  if (settledBy) sayResolved(draft, (request) => isApprovalOf(request, callId), settledBy, 'answered', 'allow_once');
   sayResolved(draft, (request) => request.tool_call_id === callId, 'policy', 'cancelled');
   draft.say({ type: 'tool_execution_start', payload: { ...atTurn(state), ...named(call), args: call.args, title } });
   return accept(draft.facts, undefined);
+}
+
+function isApprovalOf({ tool_call_id, params }: UiRequest, callId: string): boolean {
+  return tool_call_id === callId && params.kind === 'approval';
 }
 
 function named(call: OpenCall): { tool_call_id: string; tool_name: string } {
@@ -123,6 +131,8 @@ function named(call: OpenCall): { tool_call_id: string; tool_name: string } {
 }
 
 export interface CallResult {
+  /** What denied a call that a person was still being asked about. */
+  denied?: { by: SettledBy; why: string };
   /** Structure for whoever shows it. */
   details?: ResultDetails;
   content: ContentBlock[];
@@ -136,6 +146,10 @@ function sayCallEnd(draft: Draft, call: OpenCall, result: CallResult, fresh: Fre
   const at = atTurn(draft.state);
   if (!call.started) {
     draft.say({ type: 'tool_execution_start', payload: { ...at, ...named(call), args: call.args, title: call.name } });
+  }
+  if (result.denied) {
+    const { by, why: reason } = result.denied;
+    sayResolved(draft, (request) => isApprovalOf(request, call.id), by, 'denied', { value: 'deny', reason });
   }
   // A call that is over asks nothing any more.
   sayResolved(draft, (request) => request.tool_call_id === call.id, 'policy', 'cancelled');
@@ -200,13 +214,17 @@ function saySkipped(draft: Draft, fresh: Fresh): void {
 
 function sayResolved(
   draft: Draft,
-  matches: (request: { tool_call_id: string }) => boolean,
+  matches: (request: UiRequest) => boolean,
   by: string,
-  outcome: 'steered' | 'aborted' | 'interrupted' | 'cancelled',
+  outcome: EventPayload<'ui_resolved'>['outcome'],
+  result?: unknown,
 ): void {
   for (const request of draft.state.requests.filter(matches)) {
     const { session_id, run_id, request_id } = request;
-    draft.say({ type: 'ui_resolved', payload: { session_id, run_id, request_id, by, outcome } });
+    draft.say({
+      type: 'ui_resolved',
+      payload: { session_id, run_id, request_id, by, outcome, ...(result === undefined ? {} : { result }) },
+    });
   }
 }
 

@@ -230,6 +230,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
       }
       configProblem = null;
       models = createModelAccess(config, { configDir: paths.configDir, env });
+      engine.rulesChanged();
       log.info('config was read again');
     },
   };

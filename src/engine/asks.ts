@@ -91,8 +91,17 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
   }
 
   return {
-    /** Undefined when the signal fired first. */
-    async ask(address: AskAddress, question: Question, signal: AbortSignal, mayGiveWay: boolean): Promise<Answered | undefined> {
+    /**
+     * Undefined when the signal fired first. The outcome is `reconsider`, and the request stays open, when `isStale` sees that the reason to
+     * ask has changed; it is called after every wake.
+     */
+    async ask(
+      address: AskAddress,
+      question: Question,
+      signal: AbortSignal,
+      mayGiveWay: boolean,
+      isStale: () => boolean = () => false,
+    ): Promise<Answered | undefined> {
       if (signal.aborted) return undefined;
       if (!find(address)) await put(address, question);
       const asked = find(address);
@@ -105,7 +114,7 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
           if (resolved) return resolved;
           if (mayGiveWay) giveWayToSteer(address.sessionId);
           watch.look(question.method);
-          return undefined;
+          return isStale() ? { outcome: 'reconsider', by: 'policy', result: null } : undefined;
         });
       } finally {
         watch.stop();

@@ -30,6 +30,8 @@ interface Deps {
   wake(sessionId: string): void;
   /** A session's rows may be swept now. */
   onDeleted(): void;
+  /** An answer may have changed the rules for every session. */
+  onRules(): void;
   fault(point: FaultPoint): void;
   /** The store cannot be trusted any more. Does not return. */
   onFatal(error: unknown): never;
@@ -40,7 +42,7 @@ const faultWords = {
   store_busy: 'another program holds the store; try again',
 } as const;
 
-export function createCommit({ store, fresh, wake, onDeleted, fault, onFatal }: Deps): Commit {
+export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, onFatal }: Deps): Commit {
   const { db, log } = store;
   let waitsForLock = true;
   /** Since the WAL was last moved into the database. */
@@ -120,6 +122,7 @@ export function createCommit({ store, fresh, wake, onDeleted, fault, onFatal }: 
       // After COMMIT only. A wake lost to a crash costs a delay, never a fact: boot wakes every session.
       wake(sessionId);
       if (done.events.some((event) => event.type === 'session_update' && event.payload.deleted)) onDeleted();
+      if (done.events.some(mayChangeRules)) onRules();
     }
     return { ok: true, seq: log.head(), reply: done.reply as Reply };
   }
@@ -133,4 +136,8 @@ export function createCommit({ store, fresh, wake, onDeleted, fault, onFatal }: 
     },
     tryMaintain: (work) => 'done' in guarded(() => db.transaction(work).immediate()),
   };
+}
+
+function mayChangeRules(event: DurableEvent): boolean {
+  return event.type === 'ui_resolved' && (event.payload.result === 'allow_always' || typeof event.payload.result === 'boolean');
 }

@@ -86,6 +86,7 @@ export function createEngine(deps: EngineDeps) {
       fresh: () => ({ nowMs: now(), id: newId, contentOf: store.inputs.contentOf }),
       wake: wakes.wake,
       onDeleted: () => housekeeping.schedule(),
+      onRules: rulesChanged,
       fault,
       onFatal,
     }),
@@ -103,6 +104,8 @@ export function createEngine(deps: EngineDeps) {
     asks,
     holdDirectory: anchors.hold,
     rulesFor: ruleBook.rulesFor,
+    knownRules: ruleBook.known,
+    modeOf: (sessionId) => store.sessions.load(sessionId)?.approvalMode,
     timeoutMs: deps.approvalTimeoutMs,
   });
   let specs: ToolSpec[] | undefined;
@@ -150,6 +153,11 @@ export function createEngine(deps: EngineDeps) {
     housekeeping.note();
   });
 
+  /** Whoever waits for an approval looks again whether it is still needed. */
+  function rulesChanged(): void {
+    for (const sessionId of store.requests.askingSessions()) wakes.wake(sessionId);
+  }
+
   async function toolSpecs(active: string[] | null): Promise<ToolSpec[]> {
     specs ??= await Promise.all(deps.tools.map(async ({ load }) => toSpec(await load())));
     return specs.filter(({ name }) => active === null || active.includes(name));
@@ -178,6 +186,8 @@ export function createEngine(deps: EngineDeps) {
     artifacts,
     policy: deps.policy,
     ruleBook,
+    /** To be called when rules changed other than by an answer. */
+    rulesChanged,
     anchors,
     ruleSources: deps.ruleSources,
     housekeeping,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AuditEntry } from '../core/decision.js';
 import { toVerdict } from '../core/requests.js';
+import type { SettledBy } from '../core/runs.js';
 import type { OpenCall, SessionState } from '../core/session.js';
 import type { Policy, Ruling, SourcedRule } from '../policy/port.js';
 import { approvalAnswers, type ApprovalAnswer } from '../protocol/approval-answers.js';
@@ -9,7 +10,7 @@ import { saySubject } from '../protocol/rule-words.js';
 import { makeVisible } from '../protocol/sanitize.js';
 import type { ApprovalNeed, Preparation, Question, Reach, Tool } from '../tools/port.js';
 import type { Anchors } from './anchors.js';
-import type { Asks } from './asks.js';
+import type { Answered, Asks } from './asks.js';
 import type { RunHands } from './run-hands.js';
 
 interface Deps {
@@ -19,8 +20,17 @@ interface Deps {
   rulesFor(state: SessionState, call: OpenCall, waiting: RunHands, workspace: string): Promise<SourcedRule[]>;
   /** The real path of the session's directory, if it is still the one that the session was made in; otherwise why nothing may be done. */
   holdDirectory: Anchors['hold'];
+  /** The rules and the mode at this moment, without asking anybody. */
+  knownRules(workspace: string, sessionId: string): SourcedRule[];
+  modeOf(sessionId: string): SessionState['approvalMode'] | undefined;
   /** How long an approval waits; null is for ever. */
   timeoutMs(): number | null;
+}
+
+/** What a call was judged by. */
+interface Counted {
+  mode: SessionState['approvalMode'];
+  rules: readonly SourcedRule[];
 }
 
 /** A call whose arguments are good. */
@@ -37,7 +47,7 @@ export interface Waiting extends RunHands {
 }
 
 /** What the policy says; a tool that always wants a person's yes says so in its own words. */
-type Judgement = Ruling & { need?: ApprovalNeed };
+type Judgement = Ruling & { need?: ApprovalNeed; counted: Counted };
 
 interface Examined {
   preparation: Preparation;
@@ -47,16 +57,16 @@ interface Examined {
 
 /** What became of a call. What a person said has its `audit` in the commit of the answer. */
 export type Permit =
-  | { kind: 'granted'; reach: Reach; basis: string | undefined; audit: AuditEntry | undefined }
+  | { kind: 'granted'; reach: Reach; basis: string | undefined; audit: AuditEntry | undefined; settledBy?: SettledBy | undefined }
   /** Told to the model; the turn goes on. */
-  | { kind: 'refused'; why: string; audit: AuditEntry | undefined }
+  | { kind: 'refused'; why: string; audit: AuditEntry | undefined; settledBy?: SettledBy | undefined }
   /** A person said no and nothing else: the run stops. */
   | { kind: 'stopped'; why: string }
   /** The run is over, or a steer took the call's place. */
   | { kind: 'gone' };
 
 /** Finds out whether a call may run: from the rules, the mode, or a person. */
-export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, timeoutMs }: Deps) {
+export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, knownRules, modeOf, timeoutMs }: Deps) {
   /** What a call would do now, and what the policy says of it; a string says why it cannot be done at all. */
   async function examine(state: SessionState, ready: ReadyCall, waiting: RunHands): Promise<Examined | string> {
     const preparation = await prepare(ready, state);
@@ -81,13 +91,33 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, timeo
     const { accesses } = preparation;
     const rules = await rulesFor(state, call, waiting, workspace);
     const asked = { toolName: tool.name, accesses, readOnly: tool.readOnly, mode: state.approvalMode, cwd: state.cwd, workspace, rules };
-    const ruling = (await loadPolicy()).judge(asked);
+    const ruling = { ...(await loadPolicy()).judge(asked), counted: { mode: state.approvalMode, rules } };
     const need = state.approvalMode === 'full' ? undefined : tool.approval?.(args);
     if (!need || ruling.action === 'deny') return ruling;
     return { ...ruling, action: 'ask', remember: [], need };
   }
 
-  async function ask(state: SessionState, question: Question, ready: ReadyCall, digest: string, waiting: Waiting) {
+  function modeNow({ id, approvalMode }: SessionState): SessionState['approvalMode'] {
+    return modeOf(id) ?? approvalMode;
+  }
+
+  /** Sees whether mode or rules are others than those that a call was judged by. */
+  function createStaleCheck(state: SessionState, workspace: string, judgedBy: Counted): () => boolean {
+    const before = JSON.stringify(judgedBy);
+    return () => {
+      const now: Counted = { mode: modeNow(state), rules: knownRules(workspace, state.id) };
+      return JSON.stringify(now) !== before;
+    };
+  }
+
+  async function ask(
+    state: SessionState,
+    question: Question,
+    ready: ReadyCall,
+    digest: string,
+    waiting: Waiting,
+    isStale: () => boolean,
+  ): Promise<Answered | undefined> {
     const address = {
       sessionId: state.id,
       runId: state.run?.id ?? '',
@@ -96,28 +126,39 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, timeo
       // Another text is another question: an answer holds for what was shown.
       askKey: `approval ${digest}`,
     };
-    return waiting.withoutSlot(() => asks.ask(address, question, waiting.signal, waiting.mayGiveWay));
+    return waiting.withoutSlot(() => asks.ask(address, question, waiting.signal, waiting.mayGiveWay, isStale));
   }
 
   return {
-    /** For a call that was begun before a restart, too: the answer of then is found again if it is still about the same. */
-    async obtain(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
-      for (let i = 0; i < limits.approvalRoundsMax; i++) {
+    /**
+     * For a call that was begun before a restart, too: the answer of then is found again if it is still about the same. While a person is
+     * asked, another mode or other rules have the call judged again, and an answer of theirs resolves the question.
+     */
+    async obtain(begun: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
+      let askedIn: SessionState['approvalMode'] | undefined;
+      let answers = 0;
+      while (answers < limits.approvalRoundsMax) {
+        const state = { ...begun, approvalMode: modeNow(begun) };
+        const settledBy = askedIn === undefined ? undefined : askedIn === state.approvalMode ? 'rule' : 'mode';
         const examined = await examine(state, ready, waiting);
         if (waiting.signal.aborted) return { kind: 'gone' };
         if (typeof examined === 'string') return { kind: 'refused', why: examined, audit: undefined };
-        const { preparation, ruling } = examined;
+        const { preparation, ruling, workspace } = examined;
         const about = auditOf(state, ready);
         if (ruling.action === 'deny') {
           const why = `Not allowed: ${ruling.why}`;
-          return { kind: 'refused', why, audit: { ...about, action: 'deny', by: 'policy', why: ruling.why } };
+          return { kind: 'refused', why, audit: { ...about, action: 'deny', by: 'policy', why: ruling.why }, settledBy };
         }
         if (ruling.action === 'allow') {
           const audit = { ...about, action: 'allow', by: 'policy', why: ruling.why } as const;
-          return { kind: 'granted', reach: ruling.reach, basis: preparation.basis, audit };
+          return { kind: 'granted', reach: ruling.reach, basis: preparation.basis, audit, settledBy };
         }
         const digest = digestOf(ready, state, preparation, ruling);
-        const answered = await ask(state, toQuestion(state, ready, preparation, ruling, digest, timeoutMs()), ready, digest, waiting);
+        const question = toQuestion(state, ready, preparation, ruling, digest, timeoutMs());
+        askedIn ??= state.approvalMode;
+        const answered = await ask(state, question, ready, digest, waiting, createStaleCheck(state, workspace, ruling.counted));
+        if (answered?.outcome === 'reconsider') continue;
+        answers++;
         if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return { kind: 'gone' };
         const verdict = toVerdict(answered.result);
         if (!verdict.allow) {
@@ -129,13 +170,13 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, timeo
           return { kind: 'stopped', why: isNo ? 'Denied by the person.' : 'Not run: the person gave no answer.' };
         }
         // What was approved is what is there now: a file or a rule may have changed while a person thought.
-        const again = await examine(state, ready, waiting);
+        const again = await examine({ ...state, approvalMode: modeNow(state) }, ready, waiting);
         if (typeof again === 'string' || again.ruling.action === 'deny') continue;
-        const { preparation: now, ruling: still, workspace } = again;
+        const { preparation: now, ruling: still } = again;
         if (digestOf(ready, state, now, still) !== digest) continue;
         if (!verdict.network) return { kind: 'granted', reach: still.reach, basis: now.basis, audit: undefined };
         // The same as if the model had asked for the network and a person had approved that.
-        const online = await judge(state, ready, withNetwork(now), workspace, waiting);
+        const online = await judge(state, ready, withNetwork(now), again.workspace, waiting);
         if (online.action === 'deny') continue;
         return { kind: 'granted', reach: online.reach, basis: now.basis, audit: undefined };
       }

@@ -11,7 +11,7 @@ import type { Asks } from './asks.js';
 import type { PatientCommit } from './patience.js';
 import type { FaultPoint } from './fault-points.js';
 import type { LiveTools } from './live-tools.js';
-import type { Permits, ReadyCall } from './permits.js';
+import type { Permit, Permits, ReadyCall } from './permits.js';
 import type { RunHands } from './run-hands.js';
 
 interface Deps {
@@ -72,15 +72,17 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
       case 'gone':
         return undefined;
       case 'refused':
-        await finish(state, call.id, failed(permit.why, !call.started), group, permit.audit);
+        await finish(state, call.id, { ...failed(permit.why, !call.started), ...deniedBy(permit) }, group, permit.audit);
         return undefined;
       case 'stopped':
         await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => stopForDenial(now, call.id, permit.why, fresh));
         return undefined;
       case 'granted': {
         if (call.started) return permit;
-        const { audit } = permit;
-        const begun = await commit.decideForRun(state.id, state.run?.id ?? '', (now) => recorded(startCall(now, call.id, title), audit));
+        const { audit, settledBy } = permit;
+        const begun = await commit.decideForRun(state.id, state.run?.id ?? '', (now) =>
+          recorded(startCall(now, call.id, title, settledBy), audit),
+        );
         return begun.ok ? permit : undefined;
       }
     }
@@ -159,6 +161,10 @@ export type ToolCalls = ReturnType<typeof createToolCalls>;
 
 function addressOf(state: SessionState, call: OpenCall): { sessionId: string; runId: string; turnId: string; toolCallId: string } {
   return { sessionId: state.id, runId: state.run?.id ?? '', turnId: state.run?.turn?.id ?? '', toolCallId: call.id };
+}
+
+function deniedBy({ settledBy, why }: Permit & { kind: 'refused' }): Pick<CallResult, 'denied'> {
+  return settledBy ? { denied: { by: settledBy, why } } : {};
 }
 
 function brokenTool(error: unknown): string {

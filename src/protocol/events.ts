@@ -253,7 +253,8 @@ export const events = {
     payload: () => uiRequest,
   }),
   ui_resolved: event({
-    summary: 'A request was answered, or resolved by abort, steer, timeout, interruption or policy.',
+    summary:
+      'A request was answered, or resolved by abort, steer, timeout, interruption or policy. `by` is `mode` or `rule` where a change of those answered it.',
     live: false,
     payload: () =>
       z.object({

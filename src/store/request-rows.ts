@@ -37,6 +37,7 @@ export function createRequestRows(db: Database) {
   );
   const open = db.prepare<[string], RequestRow>('SELECT * FROM ui_request WHERE session_id = ? AND outcome IS NULL ORDER BY rowid');
   const allOpen = db.prepare<[], RequestRow>('SELECT * FROM ui_request WHERE outcome IS NULL ORDER BY rowid');
+  const asking = db.prepare<[], string>('SELECT DISTINCT session_id FROM ui_request WHERE outcome IS NULL').pluck();
   const byKey = db.prepare<[string, string, string, string], RequestRow>(
     'SELECT * FROM ui_request WHERE run_id = ? AND turn_id = ? AND tool_call_id = ? AND ask_key = ?',
   );
@@ -47,6 +48,8 @@ export function createRequestRows(db: Database) {
     .pluck();
   return {
     open: (sessionId: string): UiRequest[] => open.all(sessionId).map(toRequest),
+    /** The sessions that have put a question which is open. */
+    askingSessions: (): string[] => asking.all(),
     allOpen: (): UiRequest[] => allOpen.all().map(toRequest),
     find(runId: string, turnId: string, toolCallId: string, askKey: string): AskedRequest | undefined {
       const row = byKey.get(runId, turnId, toolCallId, askKey);

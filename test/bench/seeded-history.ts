@@ -33,6 +33,7 @@ export function seedHistory(stateDir: string, messages: number): string {
     store: createStore(db, newId('boot')),
     fresh: () => ({ nowMs: Date.now(), id: newId, contentOf: () => null }),
     wake: () => undefined,
+    onRules: () => undefined,
     onDeleted: () => undefined,
     fault: () => undefined,
     onFatal(error) {

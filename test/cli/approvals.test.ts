@@ -52,6 +52,25 @@ test('a denial with a reason is told to the model, and the run goes on', async (
   expect(seen).toMatch(/bash failed: Denied: use y instead/);
 });
 
+test.each([
+  ['the mode that one of two people chooses', ['/mode auto_edit'], [], 'by the new mode'],
+  ['a rule that somebody adds', [], ['permissions', 'add', '--tool', 'write', '--path', 'notes.txt'], 'by a new rule'],
+])('an open question is answered by %s, and both are told', async (_, typed, command, by) => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'released');
+  await using one = startCommand(daemon, ['attach', session, '--plain']);
+  await using other = startCommand(daemon, ['attach', session, '--plain']);
+  one.type('write ahoy to notes.txt\n');
+  for (const view of [one, other]) await view.until((text) => text.includes('with which the run goes on'));
+  for (const line of typed) other.type(`${line}\n`);
+  if (command.length > 0) await runOk(daemon, command);
+  for (const view of [one, other]) {
+    const seen = await view.until((text) => text.includes('[run] completed'));
+    expect(seen).toContain(`[question] answered: allow_once ${by}\n`);
+  }
+  expect(readFileSync(join(daemon.workdir, 'notes.txt'), 'utf8')).toBe('ahoy\n');
+});
+
 test('a long change is cut, says so, and is shown whole when asked for', async () => {
   await using daemon = await startDaemon(bare);
   const session = await newSession(daemon, 'long');

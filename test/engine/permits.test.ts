@@ -276,6 +276,95 @@ describe('an approval', () => {
   });
 });
 
+describe('an open approval', () => {
+  const resolved = (desk: Desk, session = desk.session) =>
+    desk.berth.events(session).flatMap((event) => (event.type === 'ui_resolved' ? [event.payload] : []));
+
+  test('is released by a mode that allows the call', async () => {
+    await using desk = createDesk();
+    await desk.call('write', write('b.txt'));
+    const { request_id } = await desk.approval();
+    desk.berth.change(desk.session, { approval_mode: 'auto_edit' });
+    await desk.told();
+    expect(readFileSync(desk.path('b.txt'), 'utf8')).toBe('new\n');
+    expect(resolved(desk)).toMatchObject([{ request_id, by: 'mode', outcome: 'answered', result: 'allow_once' }]);
+    expect(decisions(desk.berth)).toEqual(['allow write by policy: it is in the workspace, and the mode is auto_edit']);
+    expect(desk.berth.answer(request_id, { result: 'deny' }).ok).toBe(false);
+  });
+
+  test('is denied by a mode that denies the call, and everybody is told why', async () => {
+    await using desk = createDesk();
+    await desk.call('write', write('b.txt'));
+    const { request_id } = await desk.approval();
+    desk.berth.change(desk.session, { approval_mode: 'read_only' });
+    const told = await desk.told();
+    expect(told).toMatch(/^Not allowed: .*read_only/);
+    expect(resolved(desk)).toMatchObject([{ request_id, by: 'mode', outcome: 'denied', result: { value: 'deny', reason: told } }]);
+    expect(existsSync(desk.path('b.txt'))).toBe(false);
+  });
+
+  test.each([
+    ['allow', { by: 'rule', outcome: 'answered', result: 'allow_once' }],
+    ['deny', { by: 'rule', outcome: 'denied', result: { value: 'deny' } }],
+  ] as const)('is settled by a rule of the config that says %s', async (action, how) => {
+    const rules: Rule[] = [];
+    await using desk = createDesk({ rules });
+    await desk.call('write', write('b.txt'));
+    await desk.approval();
+    rules.push({ tool: 'write', path: 'b.txt', action });
+    desk.berth.engine.rulesChanged();
+    await desk.told();
+    expect(resolved(desk)).toMatchObject([how]);
+    expect(existsSync(desk.path('b.txt'))).toBe(action === 'allow');
+  });
+
+  test('of another session is released by “always”', async () => {
+    await using desk = createDesk();
+    const other = desk.berth.session({ cwd: desk.path('.') });
+    await desk.call('write', write('b.txt'));
+    await desk.approval();
+    await desk.call('write', write('b.txt', 'new\n'), other);
+    const second = await desk.approval(other);
+    desk.answer(await desk.approval(), 'allow_always');
+    const [one, two] = [await desk.berth.model.next(), await desk.berth.model.next()];
+    one.say('ok').end();
+    two.say('ok').end();
+    await desk.berth.idle(desk.session);
+    await desk.berth.idle(other);
+    expect(resolved(desk, other)).toMatchObject([{ request_id: second.request_id, by: 'rule' }]);
+  });
+
+  test('stays, under the same request, when a change does not answer it, however often', async () => {
+    const rules: Rule[] = [];
+    await using desk = createDesk({ rules });
+    await desk.call('write', write('b.txt'));
+    const { request_id } = await desk.approval();
+    for (let i = 0; i < 8; i++) {
+      rules.push({ tool: 'write', path: `other-${i}.txt`, action: 'allow' });
+      desk.berth.engine.rulesChanged();
+      await new Promise((done) => setImmediate(done));
+    }
+    const request = await desk.approval();
+    expect(request.request_id).toBe(request_id);
+    desk.answer(request, 'allow_once');
+    await desk.told();
+    expect(resolved(desk)).toMatchObject([{ request_id, by: 'test', result: 'allow_once' }]);
+    expect(existsSync(desk.path('b.txt'))).toBe(true);
+  });
+
+  test('for the same thing as another one is released by the answer “session” to that', async () => {
+    await using desk = createDesk();
+    const outside = desk.path('../outside.txt');
+    writeFileSync(outside, 'x\n');
+    desk.berth.prompt(desk.session);
+    (await desk.berth.model.next()).call('read', { path: outside }, 'r1').call('read', { path: outside }, 'r2').end();
+    await desk.berth.until(desk.session, () => (desk.berth.store.requests.open(desk.session).length === 2 ? true : undefined));
+    desk.answer(await desk.approval(), 'allow_session');
+    await desk.told();
+    expect(resolved(desk).map(({ by }) => by)).toEqual(['test', 'rule']);
+  });
+});
+
 describe('the record', () => {
   test('has every decision: by a rule, by a mode, by a person', async () => {
     await using desk = createDesk({ rules: [{ tool: 'write', path: 'no.txt', action: 'deny' }] });

@@ -100,6 +100,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         const by = byOf(client);
         const done = commit.tryMaintain(() => store.permissions.add({ workspace, sessionId }, rule, by, Date.now()));
         if (!done) return notNow();
+        engine.rulesChanged();
         return reply<'add_permission'>('accepted', {
           command: 'add_permission',
           permission_id: String(store.permissions.find({ workspace, sessionId }, rule) ?? ''),
@@ -116,6 +117,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         });
       }
       if (!commit.tryMaintain(() => store.permissions.remove(no))) return notNow();
+      engine.rulesChanged();
       return reply<'remove_permission'>('accepted', { command: 'remove_permission', permission_id });
     },
     get_ruling({ tool, command, path, mode, network, unsandboxed, ...named }, client) {
@@ -160,6 +162,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         const by = byOf(client);
         const done = commit.tryMaintain(() => store.permissions.setTrust(workspace, own.digest, trusted, by, Date.now()));
         if (!done) return notNow();
+        engine.rulesChanged();
         return reply<'set_trust'>('accepted', { command: 'set_trust', workspace, digest: own.digest, trusted });
       });
     },
