@@ -90,9 +90,12 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
     const { call, tool, args } = ready;
     const { accesses } = preparation;
     const rules = await rulesFor(state, call, waiting, workspace);
-    const asked = { toolName: tool.name, accesses, readOnly: tool.readOnly, mode: state.approvalMode, cwd: state.cwd, workspace, rules };
-    const ruling = { ...(await loadPolicy()).judge(asked), counted: { mode: state.approvalMode, rules } };
-    const need = state.approvalMode === 'full' ? undefined : tool.approval?.(args);
+    const policy = await loadPolicy();
+    // Read last: it may have been changed while a person was asked about the directory or its config.
+    const mode = modeNow(state);
+    const asked = { toolName: tool.name, accesses, readOnly: tool.readOnly, mode, cwd: state.cwd, workspace, rules };
+    const ruling = { ...policy.judge(asked), counted: { mode, rules } };
+    const need = mode === 'full' ? undefined : tool.approval?.(args);
     if (!need || ruling.action === 'deny') return ruling;
     return { ...ruling, action: 'ask', remember: [], need };
   }
@@ -134,16 +137,15 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
      * For a call that was begun before a restart, too: the answer of then is found again if it is still about the same. While a person is
      * asked, another mode or other rules have the call judged again, and an answer of theirs resolves the question.
      */
-    async obtain(begun: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
+    async obtain(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
       let askedIn: SessionState['approvalMode'] | undefined;
       let answers = 0;
       while (answers < limits.approvalRoundsMax) {
-        const state = { ...begun, approvalMode: modeNow(begun) };
-        const settledBy = askedIn === undefined ? undefined : askedIn === state.approvalMode ? 'rule' : 'mode';
         const examined = await examine(state, ready, waiting);
         if (waiting.signal.aborted) return { kind: 'gone' };
         if (typeof examined === 'string') return { kind: 'refused', why: examined, audit: undefined };
         const { preparation, ruling, workspace } = examined;
+        const settledBy = askedIn === undefined ? undefined : askedIn === ruling.counted.mode ? 'rule' : 'mode';
         const about = auditOf(state, ready);
         if (ruling.action === 'deny') {
           const why = `Not allowed: ${ruling.why}`;
@@ -155,7 +157,7 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
         }
         const digest = digestOf(ready, state, preparation, ruling);
         const question = toQuestion(state, ready, preparation, ruling, digest, timeoutMs());
-        askedIn ??= state.approvalMode;
+        askedIn ??= ruling.counted.mode;
         const answered = await ask(state, question, ready, digest, waiting, createStaleCheck(state, workspace, ruling.counted));
         if (answered?.outcome === 'reconsider') continue;
         answers++;
@@ -170,7 +172,7 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
           return { kind: 'stopped', why: isNo ? 'Denied by the person.' : 'Not run: the person gave no answer.' };
         }
         // What was approved is what is there now: a file or a rule may have changed while a person thought.
-        const again = await examine({ ...state, approvalMode: modeNow(state) }, ready, waiting);
+        const again = await examine(state, ready, waiting);
         if (typeof again === 'string' || again.ruling.action === 'deny') continue;
         const { preparation: now, ruling: still } = again;
         if (digestOf(ready, state, now, still) !== digest) continue;

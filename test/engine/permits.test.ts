@@ -215,6 +215,16 @@ describe('an approval', () => {
     expect(existsSync(desk.path('b.txt'))).toBe(false);
   });
 
+  test.each(['allow_once', 'allow_session', 'allow_always'])('does not outlive a change to read_only: %s', async (answer) => {
+    await using desk = createDesk();
+    await desk.call('write', write('b.txt'));
+    const request = await desk.approval();
+    desk.berth.change(desk.session, { approval_mode: 'read_only' });
+    desk.answer(request, answer);
+    expect(await desk.told()).toMatch(/^Not allowed: .*read_only/);
+    expect(existsSync(desk.path('b.txt'))).toBe(false);
+  });
+
   test('that nobody answers in time is a denial that the model is told', async () => {
     await using desk = createDesk({ timeoutMs: 10 });
     await desk.call('write', write('b.txt'));
@@ -493,6 +503,16 @@ describe('a command', () => {
     expect((await desk.told()).split('\n')).toContain(desk.path('a.txt'));
   });
 
+  test('that was approved writes nothing if the mode became read_only meanwhile', async () => {
+    const writes: typeof bash = { ...bash, run: (_, { reach }) => Promise.resolve(toolText(JSON.stringify(reach.confinement.writable))) };
+    await using desk = createDesk({ more: [writes] });
+    await desk.call('bash', { command: 'make' });
+    const request = await desk.approval();
+    desk.berth.change(desk.session, { approval_mode: 'read_only' });
+    desk.answer(request, 'allow_once');
+    expect(await desk.told()).toBe('[]');
+  });
+
   test.each([
     [{ network: true }, 'bash make (exactly), with the network'],
     [{ unsandboxed: true }, 'bash make (exactly), outside the sandbox'],
@@ -566,6 +586,18 @@ describe("a workspace's own config", () => {
     desk.answer(asked, false);
     desk.answer(await desk.approval(), 'deny');
     await desk.berth.idle(desk.session);
+  });
+
+  test('is asked about while the mode can change: a call after it is judged by the mode of then', async () => {
+    await using desk = createDesk({ config: config(open) });
+    desk.berth.change(desk.session, { approval_mode: 'auto_edit' });
+    await desk.call('write', write('b.txt'));
+    const asked = await desk.approval();
+    expect(asked.params.kind).toBe('trust');
+    desk.berth.change(desk.session, { approval_mode: 'read_only' });
+    desk.answer(asked, false);
+    expect(await desk.told()).toMatch(/^Not allowed: .*read_only/);
+    expect(existsSync(desk.path('b.txt'))).toBe(false);
   });
 
   test('that is not trusted is asked about once, and inert', async () => {
