@@ -32,7 +32,13 @@ export const daemonStatus: Subcommand = {
         ['data', found.state_dir],
         ['log', found.log_file],
         ['config', found.config_dir],
-        ...(found.config_problem === null ? [] : [['config not read', `${found.config_problem}; the one before it counts`]]),
+        ...(found.config_problem === null
+          ? []
+          : [['config not read', `${found.config_problem}; the one before it counts; mend it, then berth daemon reload`]]),
+        ...(found.config_stale === true && found.config_problem === null
+          ? [['config changed', 'config.json was changed after it was read; berth daemon reload reads it']]
+          : []),
+        ...(found.config_warnings ?? []).map((warning) => ['config warning', warning]),
         ['model', found.model],
         ['now', `${count(found.sessions, 'session')}, ${count(found.runs, 'run')} in progress, ${count(found.clients, 'client')}`],
       ];

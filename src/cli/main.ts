@@ -48,6 +48,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'daemon start': async () => (await import('./daemon-start.js')).daemonStart,
   'daemon stop': async () => (await import('./daemon-stop.js')).daemonStop,
   'daemon restart': async () => (await import('./daemon-restart.js')).daemonRestart,
+  'daemon reload': async () => (await import('./daemon-reload.js')).daemonReload,
   'daemon status': async () => (await import('./daemon-status.js')).daemonStatus,
 };
 const groupNames = ['permissions', 'auth', 'daemon'];

@@ -18,19 +18,9 @@ interface Deps {
 
 /** Words of ours or of a file, and facts about the place: the same all day, so that providers can keep the prompt. */
 export function createSystemPrompt({ path, now }: Deps): SystemPrompt {
-  function words(): { text: string } | { problem: string } {
-    const file = path();
-    if (file === undefined) return { text: instructions };
-    try {
-      const text = readBounded(file, limits.systemPromptBytesMax).trim();
-      return text === '' ? { problem: `system_prompt_path: ${file} is empty` } : { text };
-    } catch (error) {
-      return { problem: `system_prompt_path: ${(error as Error).message}` };
-    }
-  }
-
   return ({ cwd, tools }) => {
-    const said = words();
+    const file = path();
+    const said = file === undefined ? { text: instructions } : readPrompt(file);
     if ('problem' in said) return said;
     const branch = readBranch(cwd);
     const facts = [
@@ -42,6 +32,21 @@ export function createSystemPrompt({ path, now }: Deps): SystemPrompt {
     ];
     return { text: `${said.text}\n\n${facts.join('\n')}` };
   };
+}
+
+/** Why a file cannot be the system prompt; undefined when it can. */
+export function findPromptProblem(file: string): string | undefined {
+  const read = readPrompt(file);
+  return 'problem' in read ? read.problem : undefined;
+}
+
+function readPrompt(file: string): { text: string } | { problem: string } {
+  try {
+    const text = readBounded(file, limits.systemPromptBytesMax).trim();
+    return text === '' ? { problem: `system_prompt_path: ${file} is empty` } : { text };
+  } catch (error) {
+    return { problem: `system_prompt_path: ${(error as Error).message}` };
+  }
 }
 
 /** Reads a regular file that is not too long; never waits for a pipe or a device. */

@@ -119,6 +119,8 @@ function checkProviders(named: z.infer<typeof providers>, context: z.RefinementC
 }
 
 export interface Config {
+  /** What the file says itself. */
+  file: object;
   /** Undefined: a provider with a key is looked for. */
   model: string | undefined;
   /** Undefined: what suits the model. */
@@ -142,7 +144,7 @@ export interface Config {
   commandBounds: { memoryBytes: number; processes: number };
 }
 
-function configPath(configDir: string): string {
+export function configPath(configDir: string): string {
   return join(configDir, 'config.json');
 }
 
@@ -173,6 +175,7 @@ export function parseConfig(text: string, path: string): Config {
 
 function toConfig(file: z.infer<typeof schema>): Config {
   return {
+    file,
     model: file.model,
     thinking: file.thinking,
     providers: Object.fromEntries(Object.entries(file.providers ?? {}).map(([name, given]) => [name, toProvider(given)])),

@@ -29,13 +29,7 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
     const exit = (code: number): never => process.exit(code);
     const fault = createFaultPoints(process.env.BERTH_FAULT);
     daemon = await startDaemon({ paths, workdir, env: process.env, umask, lock, log, fault, exit });
-    process.on('SIGHUP', () => {
-      try {
-        daemon.reload();
-      } catch (error) {
-        log.error({ err: error }, 'config was not read again');
-      }
-    });
+    process.on('SIGHUP', () => void daemon.reload());
   } catch (error) {
     const { code, sentence, exitCode } = toFailedStart(error, paths.stateDir, [StoreRefused, SocketRefused, ConfigRefused]);
     onRefused(code, sentence);

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import { fileURLToPath } from 'node:url';
 import type { Paths } from '../client/paths.js';
 import { summaryInstructions } from '../context/summary-prompt.js';
-import { createSystemPrompt } from '../context/system-prompt.js';
+import { createSystemPrompt, findPromptProblem } from '../context/system-prompt.js';
 import { createEngine, type Engine } from '../engine/engine.js';
 import { commands, type CommandType } from '../protocol/commands.js';
 import { makeId, type IdPrefix } from '../protocol/ids.js';
@@ -22,7 +22,7 @@ import { openDatabase } from '../store/database.js';
 import { StoreRefused } from '../store/faults.js';
 import { migrate, readMigrations } from '../store/migrate.js';
 import { createStore } from '../store/store.js';
-import { readConfig } from './config.js';
+import { loadConfig, type Reloaded } from './loaded-config.js';
 import { createHands } from './hands.js';
 import { createModelAccess } from './model-access.js';
 import type { Lock } from './lock.js';
@@ -44,7 +44,8 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  reload(): void;
+  /** Reads the config again. */
+  reload(): Reloaded;
   /** Settles what runs, says goodbye and lets go of everything. */
   stop(): Promise<void>;
   /** Resolves when the daemon has stopped, for whatever reason. */
@@ -57,8 +58,9 @@ function newId(prefix: IdPrefix): string {
 
 /** The composition root: opens the store, settles the past, then lets people in. */
 export async function startDaemon({ paths, workdir, env, umask, lock, log, fault, exit }: DaemonOptions): Promise<Daemon> {
-  let config = readConfig(paths.configDir);
-  let models = createModelAccess(config, { configDir: paths.configDir, env });
+  const loaded = loadConfig(paths.configDir);
+  const config = loaded.current;
+  let models = createModelAccess(config(), { configDir: paths.configDir, env });
   prepareSocketDir(paths.socket);
 
   const die =
@@ -72,16 +74,16 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   migrate(db, migrations);
   const store = createStore(db, newId('boot'));
   const clients = createClients({ onChange: tellClients });
-  const hands = createHands({ paths, env, store, engine: () => engine, config: () => config, log, umask });
+  const hands = createHands({ paths, env, store, engine: () => engine, config, log, umask });
   const engine: Engine = createEngine({
     store,
     providers: () => models.providers,
     systemPrompt: createSystemPrompt({ path: () => models.systemPromptPath, now: Date.now }),
     summaryInstructions,
-    retries: () => ({ attemptsMax: config.modelAttempts, minMs: config.modelRetryMs }),
-    compactAtPercent: () => config.compactAtPercent,
+    retries: () => ({ attemptsMax: config().modelAttempts, minMs: config().modelRetryMs }),
+    compactAtPercent: () => config().compactAtPercent,
     ...hands.forEngine,
-    runsAtOnceMax: config.runsAtOnce,
+    runsAtOnceMax: config().runsAtOnce,
     now: Date.now,
     clock: () => performance.now(),
     newId,
@@ -93,7 +95,6 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   const logId = ensureLogId(engine);
 
   let draining = false;
-  let configProblem: string | null = null;
   let stopping: Promise<void> | undefined;
   let settled: Promise<void> | undefined;
   const facts: DaemonFacts = {
@@ -105,7 +106,10 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     logFile: join(paths.stateDir, 'berth.log'),
     logId,
     isDraining: () => draining,
-    configProblem: () => configProblem,
+    configProblem: loaded.problem,
+    isConfigStale: loaded.isStale,
+    configWarnings,
+    reloadConfig: reload,
     startDraining: () => (draining = true),
     shutdown() {
       // The rest of the stop closes connections: it waits until the one that asked has its answer.
@@ -122,10 +126,10 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
       cwd: workdir,
       model: named ?? models.defaultModel(),
       thinking: models.defaultThinking(named ?? models.defaultModel()),
-      steering_mode: config.steeringMode,
-      follow_up_mode: config.followUpMode,
-      when_detached: config.whenDetached,
-      approval_mode: config.approvalMode,
+      steering_mode: config().steeringMode,
+      follow_up_mode: config().followUpMode,
+      when_detached: config().whenDetached,
+      approval_mode: config().approvalMode,
     }),
     daemon: facts,
   };
@@ -149,7 +153,27 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   };
   let listening: Listening = await listen(paths.socket, doors);
   const watcher = watchSockets();
+  for (const warning of configWarnings()) log.warn({ warning }, 'config');
   log.info({ ...recovered, socket: paths.socket, model: models.defaultModel(), version }, 'ready');
+
+  /** What is wrong with files that the config names: a run would fail for it. */
+  function configWarnings(): string[] {
+    const problem = models.systemPromptPath === undefined ? undefined : findPromptProblem(models.systemPromptPath);
+    return problem === undefined ? [] : [problem];
+  }
+
+  function reload(): Reloaded {
+    const reloaded = loaded.reload();
+    if (reloaded.problem !== null) {
+      log.error({ problem: reloaded.problem }, 'config was not read again');
+      return reloaded;
+    }
+    models = createModelAccess(config(), { configDir: paths.configDir, env });
+    engine.rulesChanged();
+    log.info({ changed: reloaded.changed }, 'config was read again');
+    for (const warning of configWarnings()) log.warn({ warning }, 'config');
+    return reloaded;
+  }
 
   function tellClients(sessionId: string): void {
     const payload = { session_id: sessionId, clients: clients.of(sessionId) };
@@ -221,18 +245,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   return {
     stop,
     stopped,
-    reload() {
-      try {
-        config = readConfig(paths.configDir);
-      } catch (error) {
-        configProblem = error instanceof Error ? error.message : String(error);
-        throw error;
-      }
-      configProblem = null;
-      models = createModelAccess(config, { configDir: paths.configDir, env });
-      engine.rulesChanged();
-      log.info('config was read again');
-    },
+    reload,
   };
 }
 

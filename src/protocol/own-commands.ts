@@ -268,9 +268,26 @@ export const ownCommands = {
           draining: z.boolean(),
           /** Why the config as it is now was not read again; the one before it counts. */
           config_problem: z.string().nullable(),
+          /** Whether config.json was changed after it was read; absent from older daemons. */
+          config_stale: z.boolean().optional(),
+          /** What is wrong with files that the config names; absent from older daemons. */
+          config_warnings: z.array(z.string()).optional(),
         }),
     },
     role: 'observer',
+  }),
+  reload_config: command({
+    summary: 'Reads config.json again. One that cannot be used is named in `problem`, and the one before it stays in force.',
+    payload: () => z.looseObject({}),
+    reply: accepted('reload_config', () => ({
+      /** The keys whose values are others now. */
+      changed: z.array(z.string()),
+      /** Those of them that count only after a restart. */
+      needs_restart: z.array(z.string()),
+      problem: z.string().nullable(),
+      warnings: z.array(z.string()),
+    })),
+    role: 'controller',
   }),
   drain: command({
     summary: 'Takes no new runs and answers when the last one has ended.',

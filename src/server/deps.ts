@@ -28,6 +28,11 @@ export interface DaemonFacts {
   isDraining(): boolean;
   /** Why the config that is there now was not read; null when it was. */
   configProblem(): string | null;
+  /** Whether config.json is another than the one that was read. */
+  isConfigStale(): boolean;
+  /** What is wrong with files that the config names. */
+  configWarnings(): string[];
+  reloadConfig(): { changed: string[]; needsRestart: string[]; problem: string | null };
   startDraining(): void;
   /** Begins an orderly stop; resolves when what ran is settled. */
   shutdown(): Promise<void>;

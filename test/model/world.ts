@@ -222,6 +222,9 @@ export function createWorld(seed: number) {
       logId: 'log_model',
       isDraining: () => false,
       configProblem: () => null,
+      isConfigStale: () => false,
+      configWarnings: () => [],
+      reloadConfig: () => ({ changed: [], needsRestart: [], problem: null }),
       startDraining: () => undefined,
       shutdown: () => Promise.resolve(),
     };

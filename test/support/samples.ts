@@ -108,6 +108,7 @@ export function samplesOf({ idleId, busyId, runId, messageId, requestId, inputId
     list_tools: { ...here },
     get_artifact: { artifact_id: 'art_none', offset: 0, limit: 1000 },
     get_daemon: {},
+    reload_config: {},
     drain: {},
     shutdown: {},
   };

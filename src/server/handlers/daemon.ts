@@ -3,7 +3,7 @@ import { readFirstSettings } from '../first-settings.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { waitUntilDrained, waitUntilSettled } from '../waiting.js';
 
-type DaemonCommands = 'list_tools' | 'get_daemon' | 'drain' | 'shutdown' | 'extension_command';
+type DaemonCommands = 'list_tools' | 'get_daemon' | 'reload_config' | 'drain' | 'shutdown' | 'extension_command';
 
 export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCommands> {
   const { engine, clients, daemon, sessionDefaults } = deps;
@@ -36,7 +36,14 @@ export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCom
         clients: clients.count(),
         draining: daemon.isDraining(),
         config_problem: daemon.configProblem(),
+        config_stale: daemon.isConfigStale(),
+        config_warnings: daemon.configWarnings(),
       }),
+    reload_config() {
+      const { changed, needsRestart, problem } = daemon.reloadConfig();
+      const warnings = daemon.configWarnings();
+      return reply<'reload_config'>('accepted', { command: 'reload_config', changed, needs_restart: needsRestart, problem, warnings });
+    },
     drain() {
       daemon.startDraining();
       return { later: (gone) => waitUntilDrained(engine, gone) };
