@@ -2,7 +2,7 @@ import { normalize } from 'node:path';
 import { createGlob, isGlob } from './globs.js';
 import type { Action, Rule, SourcedRule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
-import { beginsWith, exactWords, mayBeginWith, ruleWords, type CommandPart } from './shell-command.js';
+import { beginsWith, exactWords, isExactly, mayBeginWith, ruleWords, type CommandPart } from './shell-command.js';
 
 export interface Bases {
   workspace: string;
@@ -96,6 +96,7 @@ function matchesPart(rule: SourcedRule, part: CommandPart): boolean {
     const words = ruleWords(rule.command);
     if (!words) return false;
     if (rule.exact === true) {
+      if (isStrict) return isExactly(part, words);
       const own = exactWords(part);
       return own?.length === words.length && own.every((word, i) => word === words[i]);
     }

@@ -189,6 +189,12 @@ function isSpokenAt(words: readonly (string | null)[], at: number, ruleWords: re
   return typeof name === 'string' && name.slice(name.lastIndexOf('/') + 1) === first && startsWith(words, rest, at + 1);
 }
 
+/** True when the part may be exactly the rule's words, as rules that deny or ask look at it: doubts do not matter, wrappers are looked through. */
+export function isExactly({ words, wrappers = [], readings = [] }: CommandPart, ruleWords: readonly string[]): boolean {
+  const all = [words, [...wrappers, ...words], ...readings];
+  return all.some((one) => one.length === ruleWords.length && isSpokenAt(one, 0, ruleWords));
+}
+
 /** The rule's words of exactly this part, or undefined when it must not be remembered. */
 export function exactWords(part: CommandPart): string[] | undefined {
   const words = part.words.filter((word) => word !== null);

@@ -651,3 +651,20 @@ test('commands can only read what programs run later, but for instructions and w
     expect(autorunKind(join(world.workspace, dirname(path)), basename(path)), path).toBe(kind);
   }
 });
+
+test.each([
+  ['sudo rm x', 'sudo rm x', 'deny'],
+  ['rm x', 'sudo rm x', 'deny'],
+  ['rm x', '/bin/rm x', 'deny'],
+  ['eval ls', 'eval ls', 'deny'],
+  ['export A', 'export A', 'deny'],
+  ['rm x', 'rm x y', 'allow'],
+  ['rm x', 'ls x', 'allow'],
+])('a rule that denies exactly %s says of %s: %s', (command, asked, action) => {
+  using world = makeWorld();
+  const rules: Rule[] = [
+    { tool: 'bash', action: 'allow' },
+    { tool: 'bash', command, exact: true, action: 'deny' },
+  ];
+  expect(world.bash(asked, { mode: 'full', rules }).action).toBe(action);
+});
