@@ -12,6 +12,7 @@ export function describeApproval({ params }: UiRequest, style: Style, linesMax: 
     toLines(describeAsker(params)),
     command === '' ? describeCall(params, diff !== '', linesMax) : describeCommand(command, style, linesMax),
     ...(diff === '' ? [] : [describeDiff(diff, style, linesMax)]),
+    ...(params.diff_is_cut === true && linesMax === Infinity ? [describeArguments(params.args)] : []),
     describeReasons(textOf(params.message), command, linesMax),
     toLines(command === '' ? [] : [describeConfinement(params, style)]),
   ];
@@ -48,6 +49,17 @@ function describeDiff(diff: string, style: Style, linesMax: number): ClippedLine
   const { lines, missing } = clipLines(diff, linesMax);
   const more = missing === '' ? [] : [style.red(`  [this is not the whole change: ${missing}]`)];
   return { lines: [...lines.map((line) => paintDiff(line, style)), ...more], missing };
+}
+
+/** All of the arguments, each line with a mark: for a diff that leaves something out. */
+function describeArguments(args: unknown): ClippedLines {
+  const each = Object.entries(typeof args === 'object' && args !== null ? args : {});
+  return toLines(
+    each.flatMap(([name, value]) => {
+      const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+      return [`all of ${printableLine(name)}:`, ...clipLines(text, Infinity).lines.map((line) => `| ${line}`)];
+    }),
+  );
 }
 
 /** Why it is asked and what else is to be known. The message begins with the command, which was shown. */

@@ -215,7 +215,7 @@ function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basi
 function toQuestion(
   state: SessionState,
   { tool, call, title }: ReadyCall,
-  { diff, accesses }: Preparation,
+  { diff, diffIsCut = false, accesses }: Preparation,
   { why, reach, remember, notes, need, lacksNetwork }: Judgement,
   digest: string,
   timeoutMs: number | null,
@@ -234,7 +234,7 @@ function toQuestion(
       tool_name: tool.name,
       args: call.args,
       digest,
-      ...(diff === undefined ? {} : { diff: makeVisible(diff) }),
+      ...(diff === undefined ? {} : { diff: makeVisible(diff), ...(diffIsCut ? { diff_is_cut: true } : {}) }),
       ...(command ? { command: makeVisible(command.command), network: reach.confinement.network } : {}),
       sandboxed: command !== undefined && reach.confinement.kind === 'sandbox',
       workspace: reach.workspace,

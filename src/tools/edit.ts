@@ -89,12 +89,14 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
       await using _ = planned;
       const { target, shown, before, after } = planned;
       const at = { path: absolutePath(args.path, place.cwd), real: target.realPath };
+      const { diff, isCut } = diffTexts(shown, before, after);
       return {
         accesses: [
           { kind: 'read', ...at },
           { kind: 'write', ...at },
         ],
-        diff: diffTexts(shown, before, after).diff,
+        diff,
+        diffIsCut: isCut,
         basis: basisOf(target),
       };
     },

@@ -26,6 +26,8 @@ export interface Preparation {
   accesses: Access[] | undefined;
   /** A unified diff, for the person who is asked. */
   diff?: string;
+  /** The diff is not whole: what it leaves out is in the arguments. */
+  diffIsCut?: boolean;
   /** What the call was prepared on, such as a digest of the file. An approval holds for it alone: `run` gets it back and must refuse another. */
   basis?: string;
 }

@@ -8,6 +8,7 @@ const contextLines = 3;
 export interface TextDiff {
   /** Unified, and cut with a note when it is very long. */
   diff: string;
+  isCut: boolean;
   added: number;
   removed: number;
 }
@@ -25,7 +26,8 @@ export function diffTexts(name: string, before: string | undefined, after: strin
   const lines = patch.hunks.flatMap((hunk) => hunk.lines);
   const count = (mark: string): number => lines.reduce((sum, line) => sum + (line.startsWith(mark) ? 1 : 0), 0);
   const text = formatPatch(patch, { includeIndex: false, includeUnderline: false, includeFileHeaders: true });
-  return { diff: cutLines(text, limits.diffBytesMax), added: count('+'), removed: count('-') };
+  const diff = cutLines(text, limits.diffBytesMax);
+  return { diff, isCut: diff !== text, added: count('+'), removed: count('-') };
 }
 
 /** The beginning of a text, in whole lines, with a note of what is missing. */

@@ -47,10 +47,10 @@ export function createWriteTool({ marks }: ChangeDeps): Tool<WriteArgs> {
       const planned = await plan(args, place, () => undefined);
       if (typeof planned === 'string') return planned;
       await using _ = planned;
-      const diff = planned.change?.diff;
+      const { change } = planned;
       return {
         accesses: [{ kind: 'write', path: absolutePath(args.path, place.cwd), real: planned.target.realPath }],
-        ...(diff === undefined ? {} : { diff }),
+        ...(change ? { diff: change.diff, diffIsCut: change.isCut } : {}),
         basis: basisOf(planned.target),
       };
     },

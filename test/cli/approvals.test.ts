@@ -99,6 +99,18 @@ test('a long change is cut, says so, and is shown whole when asked for', async (
   });
 });
 
+test('of a change that is longer than a diff may be, --show still shows all', async () => {
+  await using daemon = await startDaemon(bare);
+  const session = await newSession(daemon, 'longer');
+  const lines = Array.from({ length: 1_000 }, (_, n) => `line ${n + 1} ${'x'.repeat(50)}`);
+  await using watch = startCommand(daemon, ['attach', session, '--json']);
+  await watch.until((text) => text.includes('"attached"'));
+  await runOk(daemon, ['send', session, '-'], { input: `write ${lines.join('\n')} to long.txt` });
+  await watch.until((text) => text.includes('"ui_request"'));
+  const shown = await runOk(daemon, ['answer', await openQuestion(daemon), '--show']);
+  for (const line of lines) expect(shown).toContain(`\n| ${line}\n`);
+});
+
 test('what a command prints is shown once, with how it ended', async () => {
   await using daemon = await startDaemon(bare);
   const session = await newSession(daemon, 'output');
