@@ -52,7 +52,8 @@ export async function openRaw(path: string): Promise<RawClient> {
     if (from < chunk.length) unfinished.push(chunk.subarray(from));
     wakeAll();
   });
-  socket.on('error', () => undefined);
+  let failure: Error | undefined;
+  socket.on('error', (error) => (failure = error));
   socket.on('close', () => {
     over = true;
     wakeAll();
@@ -61,9 +62,9 @@ export async function openRaw(path: string): Promise<RawClient> {
   async function changed(): Promise<void> {
     if (over)
       throw new Error(
-        `the connection is closed; last lines: ${lines
-          .slice(-5)
-          .map((line) => line.type)
+        `the connection is closed${failure === undefined ? '' : ` (${failure.message})`}; last lines: ${lines
+          .slice(-3)
+          .map((line) => JSON.stringify(line).slice(0, 300))
           .join(' ')}`,
       );
     await new Promise<void>((resolve) => wake.push(resolve));

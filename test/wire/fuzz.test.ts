@@ -182,7 +182,10 @@ test(
       client.close();
     }
 
-    await Promise.all(Array.from({ length: connectionCount }, (_, index) => worker(index)));
+    const working = Promise.all(Array.from({ length: connectionCount }, (_, index) => worker(index)));
+    await working.catch((cause: unknown) => {
+      throw new Error(`${String(cause)}; the daemon complains: ${complaints(daemon).join('\n')}`, { cause });
+    });
     const told = Object.fromEntries(codes);
     expect(told).not.toHaveProperty('internal_error');
     // They got past the door and to every kind of answer.
