@@ -4,7 +4,7 @@ import { toErrorLine, wantsJson } from './error-line.js';
 import { WrongUsage } from './exit.js';
 import { outputColumns, writeErr, writeOut } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';
-import { version } from './version.js';
+import { version } from '../client/version.js';
 import { wrapText } from './word-wrap.js';
 
 const helpColumnsMax = 100;

@@ -7,7 +7,7 @@ import { newestHere } from './newest.js';
 import { printableJson, printableLine } from './printable.js';
 import { writeErr, writeOut } from './standard-streams.js';
 import { nameTerminal } from './terminal-name.js';
-import { version } from './version.js';
+import { version } from '../client/version.js';
 
 /** What a subcommand has at hand. */
 export interface Cli {

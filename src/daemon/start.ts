@@ -27,7 +27,7 @@ import { createHands } from './hands.js';
 import { createModelAccess } from './model-access.js';
 import type { Lock } from './lock.js';
 import type { Logger } from './logger.js';
-import { version } from './version.js';
+import { version } from '../client/version.js';
 
 export interface DaemonOptions {
   paths: Paths;
