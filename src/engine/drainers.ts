@@ -20,7 +20,7 @@ export function createDrainers({ store, drive, onBug }: Deps) {
 
   function look(sessionId: string): void {
     const task = tasks.get(sessionId);
-    const run = store.runs.active(sessionId);
+    const run = store.runs.activeHead(sessionId);
     if (task) {
       if (!run || run.aborting || run.id !== task.runId) task.stop.abort();
       return;

@@ -33,7 +33,7 @@ export async function waitForRun(
 /** The answer to a drain: it comes when the last run in progress has ended. Those that only wait for a person outlive a stop. */
 export async function waitUntilDrained({ store, wakes }: Engine, gone: AbortSignal): Promise<(() => Answer) | undefined> {
   const isAtWork = ({ sessionId, runId }: { sessionId: string; runId: string }): boolean =>
-    store.runs.active(sessionId)?.id === runId && store.requests.open(sessionId).length === 0;
+    store.runs.activeHead(sessionId)?.id === runId && store.requests.open(sessionId).length === 0;
   for (;;) {
     const next = store.runs.allActive().find(isAtWork);
     if (!next) return () => reply<'drain'>('accepted', { command: 'drain' });

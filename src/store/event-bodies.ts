@@ -15,10 +15,11 @@ type SlimQueueUpdate = Omit<EventPayload<'queue_update'>, 'input' | 'dropped'> &
 /** Takes bodies out of facts and puts them back when rows are read. */
 export function createEventBodies(entries: EntryRows, inputs: InputRows) {
   function slimInput({ text, images: _images, ...input }: QueuedInput): SlimInput {
+    // One that was never changed has its first text; when it is new, there is no row to ask yet.
+    if (input.revision === 1) return { ...input, text_at: 1 };
     const current = inputs.textRevision(input.input_id);
     // Facts are appended before they are projected: a text that is not stored yet will stand at the new revision.
-    const stored = input.revision === 1 || inputs.textAt(input.input_id, current) === text;
-    return { ...input, text_at: stored ? current : input.revision };
+    return { ...input, text_at: inputs.textAt(input.input_id, current) === text ? current : input.revision };
   }
 
   function fillInput<T extends { input_id: string }>({ text_at, ...input }: T & { text_at: number }) {

@@ -41,10 +41,13 @@ interface CallRecord {
 export function createRunRows(db: Database) {
   const byId = db.prepare<[string], RunRecord>('SELECT * FROM run WHERE id = ?');
   const active = db.prepare<[string], RunRecord>('SELECT * FROM run WHERE session_id = ? AND ended_seq IS NULL');
+  const activeHead = db.prepare<[string], { id: string; aborting: number }>(
+    'SELECT id, aborting FROM run WHERE session_id = ? AND ended_seq IS NULL',
+  );
   const saying = db.prepare<[string], number>('SELECT 1 FROM run WHERE message_id = ? AND ended_seq IS NULL').pluck();
   const allActive = db.prepare<[], RunRecord>('SELECT * FROM run WHERE ended_seq IS NULL ORDER BY started_seq');
-  const last = db.prepare<[string], RunRecord>(
-    'SELECT * FROM run WHERE session_id = ? AND ended_seq IS NOT NULL AND turns > 0 ORDER BY started_seq DESC LIMIT 1',
+  const last = db.prepare<[string], Pick<RunRecord, 'id' | 'outcome' | 'error'>>(
+    'SELECT id, outcome, error FROM run WHERE session_id = ? AND ended_seq IS NOT NULL AND turns > 0 ORDER BY started_seq DESC LIMIT 1',
   );
   const pageBefore = db.prepare<[string, number, number], RunRecord>(
     'SELECT * FROM run WHERE session_id = ? AND started_seq < ? ORDER BY started_seq DESC LIMIT ?',
@@ -107,6 +110,11 @@ export function createRunRows(db: Database) {
     active(sessionId: string): ActiveRun | null {
       const row = active.get(sessionId);
       return row ? toActive(row) : null;
+    },
+    /** The same without its turn and calls, for who looks after every commit. */
+    activeHead(sessionId: string): { id: string; aborting: boolean } | undefined {
+      const row = activeHead.get(sessionId);
+      return row && { id: row.id, aborting: row.aborting === 1 };
     },
     /** Whether a message is open. */
     isSaying: (messageId: string): boolean => saying.get(messageId) !== undefined,

@@ -43,9 +43,9 @@ export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' |
 
   /** A retry that names no session means the one that took it the first time. */
   function targetSession(payload: InputPayload, client: Client): string | undefined {
-    const earlier = payload.input_id === undefined ? undefined : store.inputs.acknowledged(payload.input_id);
-    if (earlier && payload.session_id === undefined && client.sessionId === '') return earlier.sessionId;
-    return sessionIdFor(deps, payload.session_id, client);
+    const namesNone = payload.session_id === undefined && client.sessionId === '';
+    const earlier = namesNone && payload.input_id !== undefined ? store.inputs.acknowledged(payload.input_id) : undefined;
+    return earlier?.sessionId ?? sessionIdFor(deps, payload.session_id, client);
   }
 
   function submit(sessionId: string, input: NewInput): Outcome<Submitted> {
