@@ -114,6 +114,8 @@ export interface BubblewrapArgs {
   args: string[];
   /** What is to be open as descriptors 3, 4 … of bubblewrap: whoever exchanges a name after that exchanges nothing in the sandbox. */
   pinned: string[];
+  /** What an older bubblewrap binds by name, where it can be written: it has to be compared from inside before anything is run. */
+  named: string[];
 }
 
 /**
@@ -126,8 +128,8 @@ export function toBubblewrapArgs(
   { cwd, bubblewrap }: { cwd: string; bubblewrap: Pick<Bubblewrap, 'disablesUserns' | 'bindsDescriptors'> },
 ): BubblewrapArgs {
   const ends = ['--unshare-pid', '--die-with-parent', '--new-session', '--as-pid-1', '--chdir', cwd];
-  if (confinement.kind !== 'sandbox') return { args: ['--dev-bind', '/', '/', '--proc', '/proc', ...ends], pinned: [] };
-  const { mounts, pinned } = planMounts(confinement, cwd, bubblewrap.bindsDescriptors);
+  if (confinement.kind !== 'sandbox') return { args: ['--dev-bind', '/', '/', '--proc', '/proc', ...ends], pinned: [], named: [] };
+  const { mounts, pinned, named } = planMounts(confinement, cwd, bubblewrap.bindsDescriptors);
   const covers = mounts.filter(
     ({ kind, args, path }) => (kind === 'hidden' && args.includes('--tmpfs')) || path === '/dev' || path === '/run',
   );
@@ -143,10 +145,11 @@ export function toBubblewrapArgs(
       ...ends,
     ],
     pinned,
+    named,
   };
 }
 
-function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boolean): { mounts: Mount[]; pinned: string[] } {
+function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boolean): Omit<BubblewrapArgs, 'args'> & { mounts: Mount[] } {
   const mounts = new Map<string, Mount>();
   const put = (kind: Mount['kind'], path: string, ...args: string[]): unknown => mounts.set(path, { path, kind, args: [...args, path] });
   const nearest = (path: string): Mount | undefined => {
@@ -199,10 +202,11 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
     for (const path of new Set(pinned)) put('pinned', path);
   }
   const ordered = [...mounts.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const pins = ordered.filter(({ kind }) => kind === 'pinned' || (bindsDescriptors && (kind === 'writable' || kind === 'cwd')));
+  const opened = ordered.filter(({ kind }) => kind === 'writable' || kind === 'cwd');
+  const pins = bindsDescriptors ? ordered.filter((mount) => mount.kind === 'pinned' || opened.includes(mount)) : [];
   for (const [i, mount] of pins.entries())
     mount.args = [mount.kind === 'cwd' ? '--ro-bind-fd' : '--bind-fd', String(firstPinned + i), mount.path];
-  return { mounts: ordered, pinned: pins.map(({ path }) => path) };
+  return { mounts: ordered, pinned: pins.map(({ path }) => path), named: bindsDescriptors ? [] : opened.map(({ path }) => path) };
 }
 
 const firstPinned = 3;

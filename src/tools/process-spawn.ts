@@ -55,6 +55,14 @@ const prelude = [
 /** The first process of a namespace stays, collects orphans and tells how the command ended. */
 const preludes = { init: [...prelude, '( exec "$@" 2>&1 )', 'exit $?'].join('\n'), bare: [...prelude, 'exec "$@" 2>&1'].join('\n') };
 
+/** Runs nothing when what was bound by name is not what was there when it was looked at. */
+const compare = [
+  'want=$1 have=; shift',
+  'while [ "$1" != -- ]; do have="$have$(stat -c %d:%i "$1") "; shift; done; shift',
+  '[ "$have" = "$want" ] || { echo "The working directory was moved or replaced just now; nothing was started."; exit 126; }',
+  'exec "$@"',
+].join('\n');
+
 /** Starts a command as a group of its own, in its sandbox if it has one. */
 export function createSpawner({ bubblewrap, env, home, umask }: SpawnDeps) {
   const countsProcesses = process.getuid?.() !== 0 && countsByNamespace(release());
@@ -78,10 +86,15 @@ export function createSpawner({ bubblewrap, env, home, umask }: SpawnDeps) {
     if (bare) return spawn(shell, argv.slice(1), { ...options, cwd, stdio: ['ignore', pipe.writeEnd, pipe.writeEnd] });
     const found = bubblewrap();
     if ('missing' in found) throw new CannotStart(`There is no sandbox to run it in: ${found.missing}`);
-    const { args, pinned } = toBubblewrapArgs(confinement, { cwd, bubblewrap: found });
+    const { args, pinned, named } = toBubblewrapArgs(confinement, { cwd, bubblewrap: found });
+    const compared = named.length === 0 ? [] : [shell, '-c', compare, 'berth', named.map(identityOf).join(''), ...named, '--'];
     const pins = pinned.map(openPinned);
     try {
-      return spawn(found.path, [...args, '--', ...argv], { ...options, cwd: '/', stdio: ['ignore', pipe.writeEnd, 'pipe', ...pins] });
+      return spawn(found.path, [...args, '--', ...compared, ...argv], {
+        ...options,
+        cwd: '/',
+        stdio: ['ignore', pipe.writeEnd, 'pipe', ...pins],
+      });
     } finally {
       for (const pin of pins) closeSync(pin);
     }
@@ -127,6 +140,16 @@ function openPinned(path: string): number {
   if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   closeSync(fd);
   throw new CannotStart(`${path} was moved away just now; nothing was started.`);
+}
+
+function identityOf(path: string): string {
+  const pin = openPinned(path);
+  try {
+    const { dev, ino } = fstatSync(pin, { bigint: true });
+    return `${dev}:${ino} `;
+  } finally {
+    closeSync(pin);
+  }
 }
 
 /** Since 5.14 the processes of a user namespace are counted on their own. */

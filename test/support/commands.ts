@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { createBubblewrap } from '../../src/tools/bubblewrap.js';
+import { createBubblewrap, type BubblewrapFound } from '../../src/tools/bubblewrap.js';
 import type { Confinement } from '../../src/tools/port.js';
 import type { CommandBounds } from '../../src/tools/process-watch.js';
 import {
@@ -30,15 +30,21 @@ export function memoryLedger(rows: ProcessRow[] = []): MemoryLedger {
 
 export const childPath = '/usr/local/bin:/usr/bin:/bin';
 
+interface ProcessesSetup {
+  ledger?: MemoryLedger;
+  bounds?: CommandBounds;
+  bubblewrap?: () => BubblewrapFound;
+}
+
 /** Processes as the daemon has them, with an environment of the test's own. */
 export function testProcesses(
   home: string,
   env: Record<string, string> = {},
-  { ledger = memoryLedger(), bounds = roomy }: { ledger?: MemoryLedger; bounds?: CommandBounds } = {},
+  { ledger = memoryLedger(), bounds = roomy, bubblewrap = createBubblewrap() }: ProcessesSetup = {},
 ): Processes {
   return createProcesses({
     ledger,
-    bubblewrap: createBubblewrap(),
+    bubblewrap,
     env: { PATH: childPath, LANG: 'C.UTF-8', ...env },
     home,
     umask: 0o022,

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createPolicy } from '../../src/policy/judge.js';
 import { createBashTool } from '../../src/tools/bash.js';
+import { findBubblewrap } from '../../src/tools/bubblewrap.js';
 import { missing } from '../needs.js';
 import { testProcesses } from '../support/commands.js';
 import { artifactsIn, callTool, toolContext } from '../support/tool-context.js';
@@ -180,5 +181,23 @@ describe.skipIf(missing('bwrap'))('a root that was judged (needs bwrap)', () => 
     await expect(start([house.workspace], house.workspace)).rejects.toThrow('replaced by a link');
     await expect(start([join(house.workspace, 'src')], '/')).resolves.toBeDefined();
     expect(readdirSync(join(house.home, '.ssh'))).toEqual(['id']);
+  });
+
+  test('and is a link by the time bubblewrap looks at its name is not written', async () => {
+    using house = makeHouse();
+    const found = findBubblewrap();
+    if ('missing' in found) throw new Error(found.missing);
+    const { workspace, root } = house;
+    // As if a link had stood there only while bubblewrap resolved the name: nothing but the sandbox itself can tell.
+    const late = join(root, 'late-bwrap');
+    const script = `for arg; do shift; [ "$before $arg" = "--bind ${workspace}" ] && arg=${join(root, 'out')}; before=$arg; set -- "$@" "$arg"; done`;
+    writeFileSync(late, `#!/bin/sh\n${script}\nexec ${found.path} "$@"\n`, { mode: 0o755 });
+    const processes = testProcesses(house.home, {}, { bubblewrap: () => ({ ...found, path: late, bindsDescriptors: false }) });
+    const confinement = { kind: 'sandbox' as const, network: false, writable: [workspace], readOnly: [], hidden: [] };
+    const reach = { ...toolContext({ cwd: workspace }).reach, confinement };
+    const context = toolContext({ cwd: workspace, reach, artifacts: artifactsIn(join(root, 'artifacts')) });
+    const { text } = await callTool(createBashTool({ processes }), { command: 'ls; echo x >made' }, context);
+    expect(text).toContain('moved or replaced just now');
+    expect(readdirSync(join(root, 'out')).sort()).toEqual(['deep', 'file']);
   });
 });
