@@ -67,21 +67,28 @@ const phrases: [RegExp, (match: RegExpExecArray) => Phrase][] = [
  * A million words are made as they are read.
  */
 export function* scriptReply({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): Generator<ModelDelta, void> {
-  const said = saidBefore(messages);
-  if (said === undefined) return yield* reply({ messages, tools });
+  const { said, asked } = splitCutAnswer(messages);
   let left = said.length;
-  for (const delta of reply({ messages: messages.slice(0, -2), tools })) {
+  for (const delta of reply({ messages: asked, tools })) {
     if (delta.type !== 'text') yield delta;
     else if (delta.text.length > left) yield { ...delta, text: delta.text.slice(left) };
     if (delta.type === 'text') left = Math.max(0, left - delta.text.length);
   }
 }
 
-/** What an answer that was cut short had said, when the guide is asked to go on with it. It says the same again, but for that. */
-function saidBefore(messages: ModelMessage[]): string | undefined {
-  const [cut, asked] = messages.slice(-2);
-  if (cut?.role !== 'assistant' || asked?.role !== 'user' || textOf(asked.content) !== goOn) return undefined;
-  return textOf(cut.content);
+/**
+ * What an answer that was cut short, perhaps several times, had said when the guide is asked to go on with it, and the messages that
+ * it answers. The guide makes the same answer again and leaves out what was said.
+ */
+function splitCutAnswer(messages: ModelMessage[]): { said: string; asked: ModelMessage[] } {
+  let said = '';
+  let end = messages.length;
+  for (; end >= 2; end -= 2) {
+    const [cut, asked] = messages.slice(end - 2, end);
+    if (cut?.role !== 'assistant' || asked?.role !== 'user' || textOf(asked.content) !== goOn) break;
+    said = textOf(cut.content) + said;
+  }
+  return { said, asked: messages.slice(0, end) };
 }
 
 function* reply({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): Generator<ModelDelta, void> {

@@ -490,6 +490,16 @@ describe('pace', () => {
   });
 });
 
+test('an answer that was cut several times goes on where the last part stopped', async () => {
+  const whole = await askText('stream 30 words');
+  const parts = [whole.slice(0, 40), whole.slice(40, 75), whole.slice(75, 76)];
+  const history = [user('stream 30 words')];
+  for (const [at, part] of parts.entries()) {
+    history.push(assistant({ type: 'text', text: part }), user('Go on from where you stopped.'));
+    expect(await askText(history)).toBe(whole.slice(parts.slice(0, at + 1).join('').length));
+  }
+});
+
 describe('an abort', () => {
   test('before the start leaves nothing to say', async () => {
     expect(await collect(createOfflineProvider({ wordsPerSecond: 0 }).stream(request('hello'), AbortSignal.abort()))).toEqual([]);
