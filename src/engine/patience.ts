@@ -43,7 +43,12 @@ export function createPatientCommit({ commit, onParked, stopped }: Deps): Patien
     for (let waitMs: number = limits.commitRetryMinMs; !commit.tryMaintain(work); waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
       // Its name is not known any more, only that it passes.
       onParked(sessionId, 'store_busy');
-      if (stopped.aborted) throw new StoreRefused('the daemon stops, and the store does not take it now');
+      if (stopped.aborted) {
+        throw new StoreRefused(
+          `the database could not be written for session ${sessionId} before the daemon stopped: the disk is full, or another program ` +
+            'holds it; free space or end that program, then start the daemon again',
+        );
+      }
       await waitAWhile(waitMs);
     }
     onParked(sessionId, undefined);
