@@ -1,3 +1,4 @@
+import { shortId } from './brief.js';
 import { exit } from './exit.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
@@ -17,10 +18,8 @@ export const archive: Subcommand = {
     const session_id = await cli.resolve(berth, session);
     const done = orRefused(await berth.call('archive_session', { session_id, archived: !undo }));
     if (json) cli.printJson(done);
-    else
-      cli.print(
-        undo ? `${session_id} is back` : `${session_id} is archived; berth ls --archived lists it, berth archive --undo brings it back`,
-      );
+    else if (undo) cli.print(`${session_id} is back`);
+    else cli.print(`${session_id} is archived; berth ls --archived lists it, berth archive ${shortId(session_id)} --undo brings it back`);
     return exit.ok;
   },
 };

@@ -55,3 +55,8 @@ export function toDuration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
+
+/** A kind of queued message, as people write it. */
+export function toKind(kind: string): string {
+  return kind === 'follow_up' ? 'follow-up' : kind;
+}

@@ -2,11 +2,14 @@ import type { Berth } from '../client/connect.js';
 import type { SessionView } from '../client/session-view.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { UiRequest } from '../protocol/events.js';
+import { shortId, toKind } from './brief.js';
 import { Refused } from './exit.js';
 import { modeNames, modes, readMode } from './modes.js';
+import { printableLine } from './printable.js';
 import { readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';
 import { resumeLastRun } from './resume.js';
+import { describePause } from './run-ending.js';
 
 interface Deps {
   berth: Berth;
@@ -74,9 +77,9 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
     },
     async queue() {
       const { inputs, paused } = orRefused(await berth.call('get_queue', { session_id }));
-      for (const { kind, hold, text } of inputs) note(`[queue] ${kind}${hold ? ' (held)' : ''}: ${text}`);
+      for (const { kind, hold, text } of inputs) note(`[queue] ${toKind(kind)}${hold ? ' (held)' : ''}: ${printableLine(text)}`);
       if (inputs.length === 0) note('[queue] nothing waits');
-      if (paused) note('[queue] paused');
+      else if (paused) note(`[queue] ${describePause(inputs.length, shortId(session_id))}`);
     },
     async model(name) {
       if (name !== '') orRefused(await berth.call('set_model', { session_id, model: name.trim() }));
@@ -114,7 +117,9 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
   }
 
   function complain(error: unknown): void {
-    note(`[not done] ${error instanceof Error ? error.message : String(error)}`);
+    const isBusy = error instanceof Refused && error.code === 'run_in_progress';
+    const why = isBusy ? 'a run is in progress; /abort stops it' : error instanceof Error ? error.message : String(error);
+    note(`[not done] ${why}`);
   }
 
   async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {

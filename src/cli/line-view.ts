@@ -1,8 +1,9 @@
 import type { Heard } from '../client/attach.js';
 import type { SessionView } from '../client/session-view.js';
+import { toolCallsOf } from '../protocol/content.js';
 import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
-import { shortId, toDuration } from './brief.js';
+import { shortId, toDuration, toKind } from './brief.js';
 import { clipColumns } from './columns.js';
 import { describeCall, showEnding, showMessage, showSummary, showUserMessage } from './message-lines.js';
 import { modes } from './modes.js';
@@ -57,7 +58,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
 
   /** A call that never began was not given a title, and that of a command does not look like one. */
-  const titleOf = ({ title, tool_name, args }: EventPayload<'tool_execution_start'>): string =>
+  const titleOf = ({ title, tool_name, args }: Pick<EventPayload<'tool_execution_start'>, 'title' | 'tool_name' | 'args'>): string =>
     title === tool_name || (tool_name === 'bash' && 'command' in args) ? describeCall(tool_name, args) : quote(title);
 
   const trouble = (error: { message: string; cause?: string | undefined }): string => clipTrouble(describeError(error));
@@ -78,14 +79,16 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     const last = view.messages.findLastIndex(({ id }) => shown.has(id));
     const from = last === -1 ? firstRecent(view.messages) : last + 1;
     if (last === -1 && (from > 0 || view.hasMore)) note(`[earlier messages: berth log ${named}]`);
+    // A running call is named below, with what it prints.
+    const running = new Set(view.tools.map(({ id }) => id));
     for (const message of view.messages.slice(from)) {
       shown.add(message.id);
       if (spoken.knows(message.id)) spoken.finish(message);
-      else showMessage(page, style, message, resultLinesMax);
+      else showMessage(page, style, withoutCalls(message, running), resultLinesMax);
     }
     for (const message of view.open) spoken.catchUp(message);
-    for (const { id, title, offset, output } of view.tools) {
-      if (!outputs.isOpen(id)) note(`[tool] ${quote(title)}`);
+    for (const { id, name, title, offset, output } of view.tools) {
+      if (!outputs.isOpen(id)) note(`[tool] ${titleOf({ title, tool_name: name, args: argumentsOf(view.messages, id) })}`);
       outputs.hear(id, offset, output);
     }
     showWidgets(view);
@@ -274,12 +277,18 @@ function firstRecent(messages: Message[]): number {
   return asked === -1 ? from : asked;
 }
 
-function clipTrouble(text: string): string {
-  return clipColumns(printableLine(text), troubleColumnsMax);
+function withoutCalls(message: Message, ids: ReadonlySet<string>): Message {
+  return { ...message, content: message.content.filter((block) => block.type !== 'tool_call' || !ids.has(block.id)) };
 }
 
-function toKind(kind: string): string {
-  return kind === 'follow_up' ? 'follow-up' : kind;
+/** What a call was made with, if the message that made it is at hand. */
+function argumentsOf(messages: Message[], callId: string): Record<string, unknown> {
+  const call = messages.flatMap(({ content }) => toolCallsOf(content)).findLast(({ id }) => id === callId);
+  return call?.arguments ?? {};
+}
+
+function clipTrouble(text: string): string {
+  return clipColumns(printableLine(text), troubleColumnsMax);
 }
 
 /** Who or what resolved a question. */

@@ -44,10 +44,11 @@ export function parseCommandLine(argv: string[], known: Subcommand[]): CommandLi
     const name = names.at(-1);
     const command = name === undefined ? program : parent.command(name);
     if (name !== undefined) describeTo(command, subcommand);
-    const { unwanted } = subcommand;
-    if (unwanted !== undefined) command.allowExcessArguments().allowUnknownOption();
+    const { unwanted, excess = unwanted } = subcommand;
+    if (unwanted !== undefined) command.allowUnknownOption();
+    if (excess !== undefined) command.allowExcessArguments();
     command.action(() => {
-      if (unwanted !== undefined && command.args.length > command.registeredArguments.length) throw new WrongUsage(unwanted);
+      if (excess !== undefined && command.args.length > command.registeredArguments.length) throw new WrongUsage(excess);
       const named = command.registeredArguments.map((argument, at) => [argument.name(), command.processedArgs[at]] as const);
       chosen = { subcommand, args: { ...Object.fromEntries(named), ...command.opts() } };
     });

@@ -1,7 +1,7 @@
 import type { Berth } from '../client/connect.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { QueuedInput } from '../protocol/events.js';
-import { matchIds, shortId, shortIds } from './brief.js';
+import { matchIds, shortId, shortIds, toKind } from './brief.js';
 import { alignColumns, clipColumns } from './columns.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { printableLine } from './printable.js';
@@ -38,7 +38,10 @@ const actions: Record<string, (target: Target) => Promise<void>> = {
   release: (target) => update(target, only(target.words, 1), { hold: false }, 'released'),
   move: async (target) => {
     const typed = only(target.words, 2);
-    await update(target, typed, { position: readCount('the place', target.words[1] ?? '', 1) - 1 }, `moved to ${target.words[1] ?? ''}`);
+    const wanted = readCount('the place', target.words[1] ?? '', 1);
+    const { inputs } = orRefused(await target.berth.call('get_queue', { session_id: target.sessionId }));
+    const place = Math.max(1, Math.min(wanted, inputs.length));
+    await update(target, typed, { position: place - 1 }, `moved to ${place}`);
   },
   async rm({ berth, sessionId, words, print }) {
     const { input_id } = await find(berth, sessionId, only(words, 1));
@@ -71,7 +74,7 @@ export const queue: Subcommand = {
     '  rm INPUT           take it out',
     '  hold INPUT         keep it from being taken',
     '  release INPUT      let it be taken again',
-    '  move INPUT PLACE   to another place, counted from 1',
+    '  move INPUT PLACE   to another place, counted from 1; one past the end is the last',
     '  clear              take all out',
     '  resume             unpause, and start a run with the first',
   ].join('\n'),
@@ -102,7 +105,7 @@ function toTable(inputs: QueuedInput[]): string[] {
     inputs.map(({ input_id, kind, hold, text }, at) => [
       String(at + 1),
       ids.get(input_id) ?? '',
-      kind === 'follow_up' ? 'follow-up' : kind,
+      toKind(kind),
       hold ? 'held' : '',
       clipColumns(printableLine(text), textColumnsMax),
     ]),

@@ -21,7 +21,7 @@ export const rename: Subcommand = {
     await refuseIdAsTitle(berth, named, session_id);
     const done = orRefused(await berth.call('update_session', { session_id, title: named }));
     if (json) cli.printJson(done);
-    else cli.print(`${session_id} is now called ${printable(named)}`);
+    else cli.print(named === '' ? `${session_id} has no title any more` : `${session_id} is now called ${printable(named)}`);
     return exit.ok;
   },
 };

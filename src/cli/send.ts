@@ -36,6 +36,7 @@ export const send: Subcommand = {
     '--wait': 'print the answer as it comes; the exit code is 0 when the run completed',
     '--json': 'print one line of JSON: what was accepted, or with --wait what it came to',
   },
+  excess: 'a text of several words goes in quotes: berth send [SESSION] "text"',
   notes:
     'One argument is the text, for the newest session of this directory, or of the nearest one around it (in a git repository, up\n' +
     'to its root) that has any; . or a whole id is the session, and so is any name\n' +

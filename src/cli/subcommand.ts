@@ -34,6 +34,8 @@ export interface Subcommand {
   options?: Record<string, string>;
   /** What is said, instead of what was typed, to anything on the command line that it does not take. */
   unwanted?: string;
+  /** What is said to more arguments than it takes, where commander's own count of them would not help. */
+  excess?: string;
   /** What `--help` says below the options. */
   notes?: string;
   /** Arguments come by their names, options beside them. Commander has checked that they are there. */

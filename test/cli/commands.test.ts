@@ -83,11 +83,15 @@ test('sessions are made, listed, renamed, archived, branched and deleted', async
   ]) {
     expect(await runCommand(daemon, words)).toMatchObject({ code: 64, stderr: expect.stringContaining('choose another title') });
   }
-  await runOk(daemon, ['archive', 'another title']);
+  const archived = await runOk(daemon, ['archive', 'another title']);
   expect(await runJson(daemon, ['ls'])).toEqual([]);
   expect(await runJson(daemon, ['ls', '--archived'])).toHaveLength(1);
   expect(await runJson(daemon, ['ls', '--all'])).toHaveLength(1);
-  await runOk(daemon, ['archive', 'another title', '--undo']);
+  const undo = /berth (archive \w+ --undo) brings it back/.exec(archived)?.[1]?.split(' ') ?? [];
+  expect(await runOk(daemon, undo)).toBe(`${session} is back\n`);
+  const nameless = (await runOk(daemon, ['new', '--title', 'for a while'])).trim();
+  expect(await runOk(daemon, ['rename', nameless, ''])).toBe(`${nameless} has no title any more\n`);
+  await runOk(daemon, ['rm', nameless, '--yes']);
 
   const tree = await runOk(daemon, ['tree', session]);
   const [asked = '', answered = ''] = tree.split('\n');
@@ -140,6 +144,12 @@ test('what waits is listed, edited, held, moved, removed and brought back by abo
   await runOk(daemon, ['send', session, 'stream 2000 words']);
   const busy = await runCommand(daemon, ['send', session, 'again']);
   expect(busy).toMatchObject({ code: 1, stderr: expect.stringMatching(/--steer or --follow-up/) });
+  const unquoted = await runCommand(daemon, ['send', session, 'say', 'one', 'more']);
+  expect(unquoted).toMatchObject({ code: 64, stderr: expect.stringContaining('goes in quotes') });
+  expect(await runCommand(daemon, ['send', session, '--bogus', 'again'])).toMatchObject({
+    code: 64,
+    stderr: expect.stringContaining('--bogus'),
+  });
   await runOk(daemon, ['send', session, '--follow-up', 'say one']);
   await runOk(daemon, ['send', session, '--follow-up', 'say two']);
   await runOk(daemon, ['send', session, '--steer', 'say three']);
@@ -148,6 +158,9 @@ test('what waits is listed, edited, held, moved, removed and brought back by abo
   expect(await runOk(daemon, ['queue', session])).toMatch(/^1 {2}\w+ {2}follow-up +say one\n2 .*say two\n3 {2}\w+ {2}steer +say three\n$/);
   await runOk(daemon, ['queue', session, 'edit', '1', 'say', 'uno']);
   await runOk(daemon, ['queue', session, 'edit', '2'], { input: 'say dos' });
+  expect(await runOk(daemon, ['queue', session, 'move', '1', '99'])).toMatch(/ is moved to 3\n$/);
+  expect(await texts()).toEqual(['say dos', 'say three', 'say uno']);
+  await runOk(daemon, ['queue', session, 'move', '3', '1']);
   await runOk(daemon, ['queue', session, 'move', '3', '1']);
   expect(await texts()).toEqual(['say three', 'say uno', 'say dos']);
   await runOk(daemon, ['queue', session, 'hold', '2']);
@@ -267,9 +280,14 @@ test('flags win over the environment', async () => {
   await using two = await startDaemon();
   await newSession(two, 'of two');
   expect(await runOk(one, ['ls'])).not.toContain('of two');
-  expect(await runOk(one, ['ls', '--socket', two.paths.socket])).toContain('of two');
-  expect(await runOk(one, [`--socket=${two.paths.socket}`, 'ls'])).toContain('of two');
-  expect(await runOk(one, ['--socket', two.paths.socket, 'ls'])).toContain('of two');
+  const { socket, stateDir, configDir } = two.paths;
+  const flags = ['--socket', socket, '--state-dir', stateDir, '--config-dir', configDir];
+  expect(await runOk(one, ['ls', ...flags])).toContain('of two');
+  expect(await runOk(one, [...flags, 'ls'])).toContain('of two');
+  expect(await runOk(one, [`--socket=${socket}`, `--state-dir=${stateDir}`, `--config-dir=${configDir}`, 'ls'])).toContain('of two');
+  // What no flag names is still what the environment names, and this daemon has other data.
+  const mixed = await runCommand(one, ['--socket', socket, 'ls']);
+  expect(mixed).toMatchObject({ code: 1, stderr: expect.stringContaining(`keeps its data in ${stateDir}`) });
 });
 
 test('a config that cannot be used is named, with the reason', async () => {

@@ -22,6 +22,16 @@ function watch() {
       view = applyEvent(view, event);
       lines.hear({ kind: 'event', event }, view);
     },
+    /** What somebody is shown who attaches now. */
+    opened(): string {
+      let seen = '';
+      createLineView(
+        createPage((piece) => (seen += piece)),
+        createStyle(false),
+        () => false,
+      ).open(view, true);
+      return seen;
+    },
     /** What was printed since the last time. */
     printed(): string {
       const seen = text;
@@ -58,6 +68,34 @@ test('a call that never began is told by what it was to do', () => {
   expect(printed()).toBe('[tool] $ touch x␛[2J\n[tool] bash was skipped: Denied by the person.\n');
   hear('tool_execution_start', { ...call, tool_call_id: 'd', tool_name: 'clock', args: {}, title: 'clock' });
   expect(printed()).toBe('[tool] clock\n');
+});
+
+test('whoever attaches while calls run sees each of them once, with what it printed', () => {
+  const { hear, opened } = watch();
+  hear('agent_start', { session_id: 's', run_id: 'r' });
+  hear('turn_start', { ...inTurn, kind: 'prompt', input_ids: [] });
+  hear('message_start', { ...inTurn, message_id: 'm', role: 'assistant' });
+  const content = [
+    { type: 'tool_call' as const, id: 'c', name: 'bash', arguments: { command: 'make' } },
+    { type: 'tool_call' as const, id: 'd', name: 'echo', arguments: { text: 'later' } },
+  ];
+  const message = {
+    ...{
+      type: 'message' as const,
+      id: 'm',
+      parent_id: null,
+      role: 'assistant' as const,
+      run_id: 'r',
+      turn_kind: 'prompt' as const,
+      created_at: '',
+      usage: null,
+    },
+    ...{ stop_reason: 'tool_use' as const, model: null, text: '', content },
+  };
+  hear('message_end', { ...inTurn, message_id: 'm', role: 'assistant', message });
+  hear('tool_execution_start', { ...inTurn, tool_call_id: 'c', tool_name: 'bash', args: { command: 'make' }, title: 'make' });
+  hear('tool_execution_update', { ...inTurn, tool_call_id: 'c', tool_name: 'bash', offset: 0, delta: 'built\n' }, true);
+  expect(opened()).toBe('[tool] echo text: later\n[tool] $ make\n  built\n');
 });
 
 test('a list that changes is shown when nothing is being said, and once', () => {
