@@ -15,11 +15,19 @@ export const idleCpu: Measurement = {
     const sessionId = await newSession(client);
     await events.ask(commandLine('subscribe', { session_id: sessionId }));
     await call(client, 'prompt', { session_id: sessionId, text: 'say ahoy' });
-    await delay(1_000);
     const watchedMs = quick ? 3_000 : budgetedMs;
-    const from = cpuMs(daemon.pid());
-    await delay(watchedMs);
-    const value = ((cpuMs(daemon.pid()) - from) * budgetedMs) / watchedMs;
-    return [{ name: 'idle CPU in 10 s, one subscriber', unit: 'ms', value, floor: null, must: 10, should: 0.5 }];
+    const spentMs = async (): Promise<number> => {
+      const from = cpuMs(daemon.pid());
+      await delay(watchedMs);
+      return cpuMs(daemon.pid()) - from;
+    };
+    // What is put off until after a run (its words go to the search a second later) is spent once, in the first seconds.
+    const first = await spentMs();
+    const settled = ((await spentMs()) * budgetedMs) / watchedMs;
+    const budget = { unit: 'ms', floor: null, must: 10, should: 0.5 };
+    return [
+      { name: 'idle CPU in the first 10 s after a run, one subscriber', value: first, ...budget },
+      { name: 'idle CPU in 10 s, settled, one subscriber', value: settled, ...budget },
+    ];
   },
 };

@@ -1,6 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { findBubblewrap, type BubblewrapFound } from '../../src/tools/bubblewrap.js';
 import type { Reach, ToolContext } from '../../src/tools/port.js';
@@ -13,6 +25,16 @@ function plant(dir: TempDir, files: Record<string, string | Buffer>): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(dir.file(path)), { recursive: true });
     writeFileSync(dir.file(path), text);
+  }
+}
+
+function commandLine(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch (error) {
+    // It has ended meanwhile.
+    if (error instanceof Error && 'code' in error) return '';
+    throw error;
   }
 }
 
@@ -199,6 +221,20 @@ for (const { name, grep, isMissing } of searches) {
       });
       expect((await search(dir, { pattern: 'nothing' }, { signal: stop.signal })).text).toBe('Stopped.');
       expect(performance.now() - stoppedMs).toBeLessThan(1_000);
+    });
+
+    test('it ends and leaves no process behind, whenever it is told to stop', async () => {
+      using dir = makeTempDir();
+      plant(dir, { a: 'x\n' });
+      for (let turns = 0; turns < 60; turns++) {
+        const stop = new AbortController();
+        const searching = search(dir, { pattern: 'nothing' }, { signal: stop.signal });
+        for (let i = 0; i < turns; i++) await nextTurn();
+        stop.abort();
+        await searching;
+      }
+      const left = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(dir.path));
+      expect(left).toEqual([]);
     });
 
     test('directories that cannot be entered end nothing', async () => {
