@@ -31,7 +31,7 @@ test('a change is approved by whoever sees it, and everybody hears by whom', asy
   );
   expect(await runOk(daemon, ['answer', await openQuestion(daemon), 'a'])).toContain('answered: allow_once');
   const seen = await watch.until((text) => text.includes('[run] completed'));
-  expect(seen).toMatch(/\[question\] answered: allow_once by berth \(cli_\w+\)\n/);
+  expect(seen).toMatch(/\[question\] answered: allow_once by berth, pid \d+\n/);
   expect(seen).toMatch(/\[tool\] Write notes\.txt[^\n]*\n {2}--- [^]*\n {2}\+ahoy\n\[tool\] write done/);
   expect(readFileSync(join(daemon.workdir, 'notes.txt'), 'utf8')).toBe('ahoy\n');
 });
@@ -122,7 +122,7 @@ test('what a command prints is shown once, with how it ended', async () => {
   const seen = await watch.until((text) => text.includes('[run] completed'));
   expect(seen).toMatch(/\n {2}one\n {2}two\n {2}ls: .*\/nowhere.*\n\[tool\] bash failed in [^\n]+: exit code 2\n/);
   watch.type('run true\n');
-  await watch.until((text) => /\[tool\] true\n\[tool\] bash done in [^\n]+\n/.test(text));
+  await watch.until((text) => /\[tool\] \$ true\n\[tool\] bash done in [^\n]+\n/.test(text));
 });
 
 test('output that is too long is kept, and berth artifact prints all of it', async () => {
@@ -167,7 +167,7 @@ test('output that is no text is named instead of shown', async () => {
   watch.type('a\n');
   const seen = await watch.until((text) => text.includes('[run] completed'));
   expect(seen).toMatch(
-    /\[tool\] head[^\n]*\n {2}\[binary output[^\n]*\]\n {2}\[all 3000 bytes: berth artifact art_\w+\]\n\[tool\] bash done[^\n]*\n/,
+    /\[tool\] \$ head[^\n]*\n {2}\[binary output[^\n]*\]\n {2}\[all 3000 bytes: berth artifact art_\w+\]\n\[tool\] bash done[^\n]*\n/,
   );
   expect(seen).not.toContain('\ufffd');
 });
@@ -205,7 +205,7 @@ test('whether the config of a directory counts is asked where a call needs to kn
   const asked = await watch.until((text) => text.includes('type y or n'));
   expect(asked).toMatch(/\[question\] Trust the config of \S+\?\n {2}\S+config\.json says:\n {4}allow bash true\n/);
   await runOk(daemon, ['answer', await openQuestion(daemon), 'yes']);
-  await watch.until((text) => /answered: yes by berth \(cli_\w+\)\n\[tool\] true\n/.test(text));
+  await watch.until((text) => /answered: yes by berth, pid \d+\n\[tool\] \$ true\n/.test(text));
 });
 
 describe.skipIf(missing('bwrap'))('with a sandbox (needs bwrap)', () => {
