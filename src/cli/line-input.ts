@@ -125,11 +125,15 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
   async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {
     if (text.trim() === '') throw new Refused('there is no text to send');
     const reply = await berth.call(kind, { session_id, text, if_idle: 'reject' });
-    if (reply.ok || reply.error.message !== 'no_active_run') return onRun(orRefused(reply).run_id);
+    if (reply.ok || reply.error.message !== 'no_active_run') {
+      onRun(orRefused(reply).run_id);
+      return;
+    }
     // A prompt would leave an interrupted run behind for good, and whoever typed this may not know yet that it was interrupted.
     const { last_run } = orRefused(await berth.call('get_state', { session_id }));
     if (last_run?.outcome === 'interrupted') {
-      return note(`[not sent] the run was interrupted; /resume continues it, a new message leaves it behind; ${again}: ${text}`);
+      note(`[not sent] the run was interrupted; /resume continues it, a new message leaves it behind; ${again}: ${text}`);
+      return;
     }
     await prompt(text, kind);
   }

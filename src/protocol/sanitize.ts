@@ -4,7 +4,7 @@
  * how the emoji before it is drawn. This is the only such class: what a person approves, a terminal prints and a model reads differ in how
  * they render one of these characters, never in which ones they are.
  */
-const hiddenClass = String.raw`(?![\n\t\ufe0e\ufe0f])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?<!\p{Extended_Pictographic})[\ufe0e\ufe0f]`;
+const hiddenClass = String.raw`(?![\n\t]|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?<!\p{Extended_Pictographic})(?:\ufe0e|\ufe0f)`;
 const hidden = new RegExp(hiddenClass, 'gu');
 const hiddenOrLineEnd = new RegExp(`[\\n\\t]|${hiddenClass}`, 'gu');
 /** The same, and what looks like a space without being one, or means something else on each machine. */

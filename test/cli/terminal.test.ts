@@ -189,7 +189,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     const recorded = await screen.record();
     await screen.until((text) => text.includes('offline/guide'));
     await screen.type('say ahoy', 'Enter');
-    await screen.until((text) => /> say ahoy\nahoy\n\[run\] completed\n/.test(text));
+    await screen.until((text) => text.includes('> say ahoy\nahoy\n[run] completed\n'));
     await screen.type('C-d');
     await screen.until((text) => text.includes('[detached]'));
     expect(recorded()).toContain('ahoy');

@@ -56,7 +56,7 @@ describe('comments', () => {
     ['before everything', '// first\n/* second */\n{"thinking":"low"}\n'],
     ['with CRLF', '{ // why\r\n "thinking": "low"\r\n}\r\n'],
   ])('%s is skipped', (_, text) => {
-    expect(parse(text)).toEqual({ ...defaults, thinking: 'low' });
+    expect(parse(text)).toEqual({ ...defaults, file: { thinking: 'low' }, thinking: 'low' });
   });
 
   test('slashes in strings are no comments', () => {
@@ -133,7 +133,7 @@ describe('the file', () => {
       expect(() => readConfig(dir)).toThrow(ConfigRefused);
       rmSync(join(dir, 'config.json'), { recursive: true });
       writeFileSync(join(dir, 'config.json'), '{"thinking":"low"} // yes');
-      expect(readConfig(dir)).toEqual({ ...defaults, thinking: 'low' });
+      expect(readConfig(dir)).toEqual({ ...defaults, file: { thinking: 'low' }, thinking: 'low' });
     } finally {
       rmSync(dir, { recursive: true });
     }

@@ -125,6 +125,7 @@ describe.skipIf(missing('bwrap'))('a sandboxed command (needs bwrap)', () => {
     for (const at of ['', 'a/inner']) {
       mkdirSync(join(daemon.workdir, at, '.git', 'hooks'), { recursive: true });
       writeFileSync(join(daemon.workdir, at, '.git', 'HEAD'), 'ref: refs/heads/main\n');
+      writeFileSync(join(daemon.workdir, at, '.git', 'hooks', 'pre-push'), 'mine\n');
       writeFileSync(join(daemon.workdir, at, '.envrc'), 'mine\n');
     }
     const talk = await openTalk(daemon);
@@ -138,7 +139,7 @@ describe.skipIf(missing('bwrap'))('a sandboxed command (needs bwrap)', () => {
     const { result } = await does(talk, 'run sh plant.sh');
     expect(result).toContain('read-only for commands');
     for (const at of ['', 'a/inner']) {
-      expect(readdirSync(join(daemon.workdir, at, '.git', 'hooks'))).toEqual([]);
+      expect(readdirSync(join(daemon.workdir, at, '.git', 'hooks'))).toEqual(['pre-push']);
       expect(readFileSync(join(daemon.workdir, at, '.envrc'), 'utf8')).toBe('mine\n');
     }
   });

@@ -19,7 +19,11 @@ const sanitizers: Record<string, (text: string) => string> = {
   'JSON in a terminal': printableJson,
   'a stream in a terminal': (text) => {
     const stream = createPrintableStream();
-    return [...text].map((piece) => stream.push(piece)).join('') + stream.end();
+    return (
+      Array.from(text, (character) => character)
+        .map((piece) => stream.push(piece))
+        .join('') + stream.end()
+    );
   },
   'output of a command': cleanText,
   'the system prompt': (cwd) => {
@@ -33,6 +37,7 @@ const hidden = [
   // eslint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/u,
   /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u,
+  // eslint-disable-next-line no-misleading-character-class
   /[\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200d\u2028\u2029\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb]/u,
   /[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/u,
   /(?![\ufe0e\ufe0f])\p{Default_Ignorable_Code_Point}/u,

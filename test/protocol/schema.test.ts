@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-interface Schema {
-  [keyword: string]: unknown;
-}
+type Schema = Record<string, unknown>;
 
 /** What a validator of JSON Schema 2020-12 knows without plugins. A strict one refuses anything else, formats included. */
 const keywords = new Set(
