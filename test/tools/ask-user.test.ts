@@ -27,6 +27,7 @@ test('a question goes out once, under a key that is the same after a restart', a
       question: {
         method: 'select',
         params: {
+          kind: 'question',
           title: 'Which?',
           message: 'Choose.',
           options: [
@@ -43,10 +44,11 @@ test('a question goes out once, under a key that is the same after a restart', a
 test('only what was given is sent, and without a timeout the question waits', async () => {
   expect((await ask({ method: 'confirm', title: 'Go?' }, true)).asked[0]?.question).toEqual({
     method: 'confirm',
-    params: { title: 'Go?' },
+    params: { kind: 'question', title: 'Go?' },
     timeoutMs: null,
   });
   expect((await ask({ method: 'editor', title: 'Log', placeholder: 'p', default: 'd' }, '')).asked[0]?.question.params).toEqual({
+    kind: 'question',
     title: 'Log',
     placeholder: 'p',
     default: 'd',
