@@ -149,15 +149,20 @@ test('a reader that stays keeps the WAL from being cut, not the daemon from work
     for (let i = 0; i < count; i++) worst = Math.max(worst, (await timed(talk.run(`say ${'x'.repeat(150_000)}`))).ms);
     return worst;
   };
-  await write(16);
-  expect(walBytes()).toBeGreaterThan(limits.walBytesMax);
   const other = await daemon.raw();
-  let worstPing = 0;
-  let done = false;
-  const writing = write(8).finally(() => (done = true));
-  while (!done) worstPing = Math.max(worstPing, (await timed(other.call('ping'))).ms);
-  await writing;
-  expect(worstPing).toBeLessThan(300);
+  const worstPingWhile = async (writing: Promise<unknown>): Promise<number> => {
+    let worst = 0;
+    let done = false;
+    const ended = writing.finally(() => (done = true));
+    while (!done) worst = Math.max(worst, (await timed(other.call('ping'))).ms);
+    await ended;
+    return worst;
+  };
+  // What the same writes cost on this machine right now, while the WAL is still short.
+  const usual = await worstPingWhile(write(8));
+  await write(8);
+  expect(walBytes()).toBeGreaterThan(limits.walBytesMax);
+  expect(await worstPingWhile(write(8))).toBeLessThan(Math.max(300, 3 * usual));
   theirs.exec('COMMIT');
   theirs.close();
   await write(6);
