@@ -4,7 +4,7 @@ import { constants } from 'node:fs';
 import { access, type FileHandle } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { limits } from '../protocol/limits.js';
-import { faultOf } from './file-paths.js';
+import { faultOf, isFault } from './file-paths.js';
 import { ignoreFilesAbove } from './ignore-files.js';
 import { firstFile, toSearchSandbox } from './search-sandbox.js';
 import type { Finding, Search, SearchedDirectory } from './text-search.js';
@@ -52,7 +52,12 @@ async function isProgram(path: string): Promise<boolean> {
 
 /** Searches one open file with ripgrep, which gets nothing but the descriptor. */
 export function searchFileWithRipgrep(program: string, search: Search, file: FileHandle): AsyncGenerator<Finding> {
-  const child = spawn(program, argumentsOf(search, '-'), { cwd: '/', env: {}, stdio: [file.fd, 'pipe', 'pipe'] }) as Ripgrep;
+  const child = spawn(program, argumentsOf(search, '-'), {
+    cwd: '/',
+    env: {},
+    detached: true,
+    stdio: [file.fd, 'pipe', 'pipe'],
+  }) as Ripgrep;
   return findingsOfProcess(child, search);
 }
 
@@ -71,6 +76,7 @@ export async function* searchBelowWithRipgrep(
   const child = spawn(bubblewrap, [...args, ...argumentsOf(search, '.', root === '/')], {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
+    detached: true,
     stdio: ['ignore', 'pipe', 'pipe', ...files.map(() => 'pipe' as const)],
   }) as Ripgrep;
   for (const [i, text] of files.entries()) {
@@ -89,13 +95,26 @@ export async function* searchBelowWithRipgrep(
   if (covered > 0) yield { kind: 'covered', places: covered };
 }
 
+/**
+ * Kills a child that was started detached with everything in its process group: a bubblewrap that is killed while it sets up the sandbox
+ * leaves a child of its own, which would hold the pipes open for ever.
+ */
+function killGroup({ pid, exitCode, signalCode }: Ripgrep): void {
+  if (pid === undefined || exitCode !== null || signalCode !== null) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (!isFault(error, 'ESRCH')) throw error;
+  }
+}
+
 /** What is found. The process is killed when whoever listens has heard enough. */
 async function* findingsOfProcess(child: Ripgrep, { signal, mode }: Search): AsyncGenerator<Finding> {
   const ended = once(child, 'close').then(
     ([code]) => code as number | null,
     (error: unknown) => error as Error,
   );
-  const kill = (): void => void child.kill('SIGKILL');
+  const kill = (): void => killGroup(child);
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
   const stderr = collect(child.stderr);
