@@ -1,8 +1,8 @@
 import { appendFileSync } from 'node:fs';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createBashTool } from '../../src/tools/bash.js';
 import { confine, memoryLedger, testProcesses } from './commands.js';
 import { trees, withSeconds } from './process-trees.js';
+import { watchStalls } from './processor-time.js';
 import { toolContext, workspaceReach } from './tool-context.js';
 
 /**
@@ -31,8 +31,7 @@ if (task === 'crash') {
   const bash = createBashTool({ processes: testProcesses(dir) });
   await bash.run({ command: 'echo warm' }, toolContext(context));
   globalThis.gc?.();
-  const delay = monitorEventLoopDelay({ resolution: 1 });
-  delay.enable();
+  const longestStallMs = watchStalls();
   const before = process.memoryUsage.rss();
   let most = before;
   let shown = 0;
@@ -49,5 +48,5 @@ if (task === 'crash') {
   most = Math.max(most, process.memoryUsage.rss());
   const block = content[0];
   const text = block?.type === 'text' ? block.text : '';
-  process.stdout.write(JSON.stringify({ grownBytes: most - before, stallMs: delay.max / 1e6, ms, shown, pieces, text, isError, details }));
+  process.stdout.write(JSON.stringify({ grownBytes: most - before, stallMs: longestStallMs(), ms, shown, pieces, text, isError, details }));
 }
