@@ -13,7 +13,7 @@ export interface Asked {
   keySource: string | null;
   /** What to do when the key is not the right one. */
   remedy: string;
-  /** What must never be repeated: the key, and headers that hold credentials. */
+  /** What must never be repeated: the key, and values of configured headers. */
   secrets: readonly string[];
 }
 

@@ -26,11 +26,22 @@ export function scrub(text: string, secrets: readonly string[]): string {
 const credentialHeader = /(?:^|[-_])(?:auth\w*|cookie|(?:api)?key|token|secret|password|credentials?)(?:[-_]|$)/i;
 const scheme = /^(?:bearer|basic|token|digest|apikey)\s+/i;
 
-/** The values of headers that hold credentials, as their names or their schemes say: others only describe a request. */
+/** Headers that describe a request: a server that names them in an error says something that is of use. */
+const publicHeader =
+  /^(?:accept(?:-[a-z]+)?|content-(?:type|language)|user-agent|(?:http-)?referer|origin|x-title|anthropic-(?:beta|version)|openai-beta)$/i;
+/** A shorter value is a word such as `prod` that occurs in ordinary sentences. */
+const headerSecretCharsMin = 8;
+
+/**
+ * The values of configured headers that are not repeated to anybody, without their scheme. Nobody knows what a header of a proxy or gateway
+ * means, so all values count that are long enough; those of headers whose name or scheme says that they hold a credential count at any length.
+ */
 export function credentialsIn(headers: Record<string, string | null>): string[] {
-  return Object.entries(headers).flatMap(([name, value]) =>
-    value !== null && (credentialHeader.test(name) || scheme.test(value)) ? [value.trim().replace(scheme, '')] : [],
-  );
+  return Object.entries(headers).flatMap(([name, value]) => {
+    const secret = value?.trim().replace(scheme, '') ?? '';
+    const isCredential = credentialHeader.test(name) || (value !== null && scheme.test(value.trim()));
+    return isCredential || (!publicHeader.test(name) && secret.length >= headerSecretCharsMin) ? [secret] : [];
+  });
 }
 
 function isMaskOf(word: string, secret: string): boolean {

@@ -29,24 +29,34 @@ describe('what a server repeats of a secret is taken out', () => {
   });
 });
 
+test('a configured header is not repeated, whatever it is called', () => {
+  const headers = { 'x-team': 'harbour-7f3a', 'x-route': 'Bearer t0psecret', 'x-gateway-id': ' 8bytes!! ' };
+  const echoed = `unknown headers: ${JSON.stringify(headers)}`;
+  const said = scrub(echoed, credentialsIn(headers));
+  for (const value of ['harbour-7f3a', 't0psecret', '8bytes!!']) expect(said).not.toContain(value);
+  expect(said).toContain('x-team');
+});
+
 describe('what is no secret stays', () => {
   test.each([
     'pk-openai had an error of its own',
     'sk-learn-estimators-of-scikit are not known',
     'the model rk-large-instruct-preview does not exist',
     'token limit exceeded for application/json by my-own-router-prod',
+    'unknown beta context-1m-2025-08-07 in prod',
     'Bearer authentication failed',
   ])('%s', (text) => {
     const headers = {
       accept: 'application/json',
-      'x-portkey-provider': 'pk-openai',
+      'anthropic-beta': 'context-1m-2025-08-07',
+      'x-stage': 'prod',
       'x-title': 'my-own-router-prod',
       authorization: `Bearer ${key}`,
     };
     expect(scrub(text, [key, ...credentialsIn(headers)])).toBe(text);
   });
 
-  test('of headers only the credentials are secrets, without their scheme', () => {
+  test('headers that say that they hold a credential count at any length, without their scheme', () => {
     const headers = { Authorization: 'Bearer abc-123-def', 'api-key': 'k-1234567', Cookie: 'sid=99', 'x-title': 'harbour', gone: null };
     expect(credentialsIn(headers)).toEqual(['abc-123-def', 'k-1234567', 'sid=99']);
   });
