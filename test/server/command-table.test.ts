@@ -278,6 +278,18 @@ describe('an observer', () => {
     else expect(reply.type).toBe(commands[type].reply.type);
   });
 
+  test('stays an observer: a second hello does not make it a controller, and changes nothing', async () => {
+    for (const payload of [{ role: 'controller', client: { name: 'hands' } }, { client: { name: 'hands' } }]) {
+      expect(refusalOf(await observer.call('hello', payload))).toMatchObject({ code: 'command_rejected', message: 'read_only_client' });
+      expect(refusalOf(await observer.call('abort', {})).message).toBe('read_only_client');
+    }
+    const { clients } = done(await observer.call('list_clients'));
+    expect(clients.map(({ name }: { name: string }) => name)).not.toContain('hands');
+    const { client_id } = done(await observer.call('hello', { client: { name: 'eyes two' }, role: 'observer' }));
+    const again = done(await observer.call('list_clients')).clients as { client_id: string; name: string; role: string }[];
+    expect(again.find((one) => one.client_id === client_id)).toMatchObject({ name: 'eyes two', role: 'observer' });
+  });
+
   test('may subscribe, and a request is not taken to be seen because it watches', async () => {
     const { client_id } = done(await observer.call('hello', { role: 'observer', ui_capabilities: ['select'] }));
     const events = await daemon.rawEvents();

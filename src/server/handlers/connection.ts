@@ -1,6 +1,6 @@
 import { limits } from '../../protocol/limits.js';
 import type { ServerDeps } from '../deps.js';
-import { reply, sessionNotFound, type Handlers } from '../handler.js';
+import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { jsonBytes } from '../pages.js';
 import { readMessages } from './reading.js';
 
@@ -19,6 +19,9 @@ export function createConnectionHandlers(deps: ServerDeps): Pick<Handlers, 'ping
   return {
     ping: () => reply<'ping'>('pong', { message: 'pong' }),
     hello(payload, client) {
+      // Otherwise every program that was connected as an observer could make itself a controller with one line.
+      if (client.role === 'observer' && payload.role !== 'observer')
+        return rejected('read_only_client', 'this connection said hello as an observer and stays one; open another to be a controller');
       client.saidHello = true;
       client.name = payload.client.name;
       client.version = payload.client.version;
