@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, watch } from 'node:fs';
+import { watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Paths } from '../client/paths.js';
 import { summaryInstructions } from '../context/summary-prompt.js';
-import { createSystemPrompt, findPromptProblem } from '../context/system-prompt.js';
+import { createSystemPrompt } from '../context/system-prompt.js';
 import { createEngine, type Engine } from '../engine/engine.js';
 import { commands, type CommandType } from '../protocol/commands.js';
 import { makeId, type IdPrefix } from '../protocol/ids.js';
@@ -22,8 +21,10 @@ import { openDatabase } from '../store/database.js';
 import { StoreRefused } from '../store/faults.js';
 import { migrate, readMigrations } from '../store/migrate.js';
 import { createStore } from '../store/store.js';
+import { findConfigWarnings } from './config-warnings.js';
 import { loadConfig, type Reloaded } from './loaded-config.js';
 import { createHands } from './hands.js';
+import { migrationsDir } from './migrations-dir.js';
 import { createModelAccess } from './model-access.js';
 import type { Lock } from './lock.js';
 import type { Logger } from './logger.js';
@@ -156,10 +157,8 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   for (const warning of configWarnings()) log.warn({ warning }, 'config');
   log.info({ ...recovered, socket: paths.socket, model: models.defaultModel(), version }, 'ready');
 
-  /** What is wrong with files that the config names: a run would fail for it. */
   function configWarnings(): string[] {
-    const problem = models.systemPromptPath === undefined ? undefined : findPromptProblem(models.systemPromptPath);
-    return problem === undefined ? [] : [problem];
+    return findConfigWarnings(config(), { systemPromptPath: models.systemPromptPath, env });
   }
 
   function reload(): Reloaded {
@@ -262,11 +261,4 @@ function ensureLogId({ store, commit }: Engine): string {
   const kept = commit.tryMaintain(() => store.meta.set('log_id', made));
   if (!kept) throw new StoreRefused(`the store ${store.db.name} cannot be written: the disk is full, or another program holds it`);
   return made;
-}
-
-/** Beside the sources, or beside the bundle. */
-function migrationsDir(): string {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const places = [join(here, 'migrations'), join(here, '../../migrations')];
-  return places.find((place) => existsSync(place)) ?? here;
 }

@@ -139,8 +139,8 @@ function judgeReads({ reads, text }: CommandPart, now: Case): Judged | undefined
   const absolutes = reads.map((path) => ({ path, absolute: toAbsolute(path, now.cwd, now.bases.home) }));
   for (const { path, absolute } of absolutes) {
     if (isTooLong(absolute)) continue;
-    const forms = [path, normalize(absolute), toRealPath(absolute) ?? absolute];
-    const matched = rulesFor([...forms, ...namedByGlob(absolute, denying, now)]);
+    const forms = { names: [path, normalize(absolute)], real: toRealPath(absolute) ?? absolute };
+    const matched = rulesFor({ ...forms, names: [...forms.names, ...namedByGlob(absolute, denying, now)] });
     if (matched) return { ...what, action: 'deny', why: sayWhy(matched.rule) };
   }
   const tooLong = absolutes.some(({ absolute }) => isTooLong(absolute));

@@ -42,7 +42,7 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
 
   return {
     noSandbox: () => read().noSandbox,
-    wrongRule,
+    wrongRule: (rule, workspace) => wrongRule(rule, { home: realHome, ...(workspace === undefined ? {} : { workspace }) }),
     workspaceOf: (cwd) => toRealPath(cwd) ?? cwd,
     judge(call) {
       const now = open(call);
@@ -123,15 +123,18 @@ function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
   const network = settings.network || mode === 'full' || commandOf(now)?.network === true || allGive(parts, 'network');
   if (settings.noSandbox !== undefined) return { kind: 'bare', network: true, writable: [], readOnly: [], hidden: [] };
   if (leavesSandbox(now, parts)) return { kind: 'namespace', network: true, writable: [], readOnly: [], hidden: [] };
-  const writable = mode === 'read_only' ? [] : [...roots, ...allowedWrites(now)];
-  const denied = deniedReads(now);
+  const hidden = deniedReads(now);
+  const readOnly = deniedWrites(now);
+  const isDenied = (path: string, places: readonly string[]): boolean => places.some((place) => isBelow(path, place));
+  // A rule that denies is stronger than whatever allows what is below it.
+  const writable = mode === 'read_only' ? [] : [...roots, ...allowedWrites(now)].filter((path) => !isDenied(path, readOnly));
   return {
     kind: 'sandbox',
     network,
     writable,
-    readOnly: [...writable.flatMap((root) => lateCodeIn(root, guarded)), ...deniedWrites(now)],
+    readOnly: [...writable.flatMap((root) => lateCodeIn(root, guarded)), ...readOnly],
     // A session in ~/.config/tool sees that; berth's own places are no roots, and always hidden.
-    hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...denied],
+    hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...hidden],
   };
 }
 

@@ -4,7 +4,7 @@ import { isGlob } from './globs.js';
 import { sayRule } from '../protocol/rule-words.js';
 import { isSecret, runsLater, type Guarded } from './guarded-paths.js';
 import type { Action, JudgedCall, Rule, SourcedRule } from './port.js';
-import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
+import { isBelow, isTooLong, toAbsolute, toGrantedPath, toRealPath } from './real-paths.js';
 import { whyNoWorkspace } from './roots.js';
 import { createPathRules, type Bases, type PathRules } from './rules.js';
 
@@ -94,7 +94,7 @@ export function judgeRealPath(kind: 'read' | 'write', { path: named, absolute, r
   const meant = normalize(absolute);
   // Who is asked must see what would be touched, not the name of a link to it.
   const path = meant === real ? named : `${named} (which is ${real})`;
-  const matched = rulesOf(kind, now)([named, meant, real]);
+  const matched = rulesOf(kind, now)({ names: [named, meant], real });
   const because = matched && sayWhy(matched.rule);
   const remember = { tool: now.toolName, path: real, action: 'allow' } as const;
   if (matched?.action === 'deny') return { ...what, action: 'deny', why: because ?? '', byRule: true };
@@ -135,7 +135,7 @@ export function sayWhy(rule: SourcedRule): string {
 export function allowedWrites({ rules, bases, guarded, settings }: Case): string[] {
   return rules.flatMap(({ tool, action, path }) => {
     if (action !== 'allow' || path === undefined || isGlob(path) || !['write', 'edit', 'bash', '*'].includes(tool)) return [];
-    const real = toRealPath(toAbsolute(path, bases.workspace, bases.home));
+    const real = toGrantedPath(toAbsolute(path, bases.workspace, bases.home));
     if (real === undefined || !existsSync(real) || runsLater(real, guarded) !== undefined) return [];
     return whyNoWorkspace(real, { own: guarded.own, shared: settings.shared ?? [] }) === undefined ? [real] : [];
   });

@@ -55,8 +55,8 @@ export interface Policy {
   workspaceOf(cwd: string): string;
   /** Why commands cannot be confined on this machine; undefined when they can. */
   noSandbox(): string | undefined;
-  /** What is wrong with a rule that nothing could ever match. */
-  wrongRule(rule: Rule): { field: string; message: string } | undefined;
+  /** What is wrong with a rule that nothing could ever match. A relative path is looked at only where its `workspace` is known. */
+  wrongRule(rule: Rule, workspace: string | undefined): { field: string; message: string } | undefined;
 }
 
 /** The config that lies in a workspace. It is read, and counts for nothing until a person trusts exactly this content. */

@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
-import { dirname, sep } from 'node:path';
+import { dirname, resolve, sep } from 'node:path';
 import { limits } from '../protocol/limits.js';
 
 /** More links than this is a loop; the system thinks so, too. */
@@ -71,6 +71,25 @@ function readLink(path: string): string | undefined {
 /** It is not there, or not for us to see. */
 function isOfTheSystem(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code);
+}
+
+/**
+ * The path of a grant, when no link is on the way to it. A link that was there when something was granted may lead elsewhere by now, and
+ * whoever may write its directory, such as a command of an agent, can put one there: a grant therefore holds for a real path alone.
+ */
+export function toGrantedPath(absolute: string): string | undefined {
+  const meant = resolve(absolute);
+  return toRealPath(meant) === meant ? meant : undefined;
+}
+
+/** Why the path of a grant, which may begin with `~/`, grants nothing; undefined when it does. Relative paths need a `base`. */
+export function whyNotGranted(path: string, home: string, base?: string): string | undefined {
+  if (base === undefined && !/^(\/|~\/|~$)/.test(path)) return undefined;
+  const absolute = toAbsolute(path, base ?? sep, home);
+  if (toGrantedPath(absolute) !== undefined) return undefined;
+  const real = toRealPath(resolve(absolute));
+  if (real === undefined) return `${path} leads nowhere, so it allows nothing`;
+  return `there is a link on the way to ${path}, and links can be changed, so it allows nothing; name where it leads: ${real}`;
 }
 
 export function isBelow(path: string, root: string): boolean {

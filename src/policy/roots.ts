@@ -1,4 +1,4 @@
-import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
+import { isBelow, toAbsolute, toGrantedPath } from './real-paths.js';
 
 /** Directories of the system: a session that runs in one of them has no workspace of its own. */
 const systemDirs = ['/bin', '/boot', '/dev', '/etc', '/lib', '/lib64', '/proc', '/run', '/sbin', '/sys', '/usr', '/var/lib', '/var/run'];
@@ -26,10 +26,13 @@ export function whyNoWorkspace(real: string, { own, shared }: NoWorkspace): stri
   return `${real} is shared by programs that have their sockets there, so it is not a workspace; make a directory and start a session in it`;
 }
 
-/** The workspace and other directories that may be written, as those lead now. One that holds the home directory, or the system, is too much for anybody. */
+/**
+ * The workspace and other directories that may be written, as real paths. A name with a link in it grants nothing, and one that holds the home
+ * directory, or the system, is too much for anybody.
+ */
 export function createRoots(dirs: readonly string[], workspace: string, home: string, places: NoWorkspace): string[] {
   // The workspace is a real path already: resolved again, it could be another one.
-  const reals = [workspace, ...dirs.map((dir) => toRealPath(toAbsolute(dir, workspace, home)))];
+  const reals = [workspace, ...dirs.map((dir) => toGrantedPath(toAbsolute(dir, workspace, home)))];
   return reals.flatMap((real) => {
     const isTooWide =
       real === undefined ||

@@ -1,7 +1,7 @@
 import { normalize } from 'node:path';
 import { createGlob, isGlob } from './globs.js';
 import type { Action, Rule, SourcedRule } from './port.js';
-import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
+import { isBelow, toAbsolute, toGrantedPath, toRealPath, whyNotGranted } from './real-paths.js';
 import { beginsWith, exactWords, isExactly, mayBeginWith, ruleWords, type CommandPart } from './shell-command.js';
 
 export interface Bases {
@@ -23,43 +23,69 @@ function strictest(rules: SourcedRule[]): Matched | undefined {
 }
 
 /** What is wrong with a rule that nothing could ever match. */
-export function wrongRule({ command }: SourcedRule | Rule): { field: string; message: string } | undefined {
-  if (command === undefined || ruleWords(command)) return undefined;
-  return { field: 'command', message: 'a rule names one simple command, such as git status; use pattern for more' };
+export function wrongRule(
+  { command, path, action }: SourcedRule | Rule,
+  { home, workspace }: Pick<Bases, 'home'> & Partial<Bases>,
+): { field: string; message: string } | undefined {
+  if (command !== undefined && !ruleWords(command))
+    return { field: 'command', message: 'a rule names one simple command, such as git status; use pattern for more' };
+  const problem = path === undefined || action !== 'allow' || isGlob(path) ? undefined : whyNotGranted(path, home, workspace);
+  return problem === undefined ? undefined : { field: 'path', message: problem };
 }
 
 function isFor(rule: SourcedRule, toolNames: readonly string[]): boolean {
   return rule.tool === '*' || toolNames.includes(rule.tool);
 }
 
-/** A rule's path: a file, everything below a directory, or a glob. It is looked at as it leads now, and as it is written. */
-function readPath(path: string, { workspace, home }: Bases): (asked: readonly string[]) => boolean {
+/** A path as it is asked about: what it is called, and where it leads. */
+export interface AskedPath {
+  /** As written, made absolute, and whatever else it may mean. */
+  names: readonly string[];
+  real: string;
+}
+
+type Matches = (asked: AskedPath) => boolean;
+
+/**
+ * A rule's path: a file, everything below a directory, or a glob. One that allows is about real paths alone; others hold for every name of
+ * what they are about, as it is written and as it leads now.
+ */
+function readPath(path: string, action: Action, { workspace, home }: Bases): Matches {
   if (isGlob(path)) {
     // A name alone, such as *.pem, is meant wherever it stands.
     const where = path.includes('/') ? normalize(toAbsolute(path, workspace, home)) : `**/${path}`;
     const glob = createGlob(where, { slashes: true });
-    return (asked) => asked.some(glob.holds);
+    return (asked) => namesFor(action, asked).some(glob.holds);
   }
-  const meant = normalize(toAbsolute(path, workspace, home));
-  const real = toRealPath(meant);
-  return (asked) => asked.some((one) => isBelow(one, meant) || (real !== undefined && isBelow(one, real)));
+  const absolute = toAbsolute(path, workspace, home);
+  if (action === 'allow') {
+    const granted = toGrantedPath(absolute);
+    return ({ real }) => granted !== undefined && isBelow(real, granted);
+  }
+  const meant = normalize(absolute);
+  const leadsTo = toRealPath(meant);
+  return (asked) => namesFor(action, asked).some((one) => isBelow(one, meant) || (leadsTo !== undefined && isBelow(one, leadsTo)));
 }
 
-function readPattern(pattern: string): (asked: readonly string[]) => boolean {
+function readPattern(pattern: string, action: Action): Matches {
   const glob = createGlob(pattern, { slashes: false });
-  return (asked) => asked.some(glob.matches);
+  return (asked) => namesFor(action, asked).some(glob.matches);
 }
 
-/** What rules say about a path. What is asked are its forms: as written, made absolute, and where it leads. */
-export type PathRules = (asked: readonly string[]) => Matched | undefined;
+function namesFor(action: Action, { names, real }: AskedPath): readonly string[] {
+  return action === 'allow' ? [real] : [...names, real];
+}
+
+/** What rules say about a path. */
+export type PathRules = (asked: AskedPath) => Matched | undefined;
 
 /** The rules about paths, looked up once for many of them. */
 export function createPathRules(rules: readonly SourcedRule[], toolNames: readonly string[], bases: Bases): PathRules {
   const read = rules
     .filter((rule) => isFor(rule, toolNames) && rule.command === undefined)
     .map((rule) => {
-      if (rule.path !== undefined) return { rule, matches: readPath(rule.path, bases) };
-      return { rule, matches: rule.pattern === undefined ? () => true : readPattern(rule.pattern) };
+      if (rule.path !== undefined) return { rule, matches: readPath(rule.path, rule.action, bases) };
+      return { rule, matches: rule.pattern === undefined ? () => true : readPattern(rule.pattern, rule.action) };
     });
   return (asked) => strictest(read.filter(({ matches }) => matches(asked)).map(({ rule }) => rule));
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
@@ -34,6 +34,26 @@ test('a config that cannot be used is refused with the key, and the one before i
   expect(await runJsonLine(daemon, ['daemon', 'status'])).toMatchObject({ model: 'offline/one', config_stale: true });
   writeConfig(daemon, '{}');
   expect(await runJsonLine(daemon, ['daemon', 'reload'])).toMatchObject({ changed: ['model'], problem: null });
+});
+
+test('a granted directory that has become a link is named in the status, with where it leads', async () => {
+  await using daemon = await startDaemon();
+  const granted = join(daemon.root, 'granted');
+  const elsewhere = join(daemon.root, 'elsewhere');
+  for (const dir of [granted, elsewhere]) mkdirSync(dir);
+  const rules = [
+    { tool: 'write', path: join(granted, 'x'), action: 'allow' },
+    { tool: 'read', path: granted, action: 'deny' },
+  ];
+  writeConfig(daemon, { sandbox: { writable: [granted, 'relative'] }, permissions: { rules } });
+  expect((await runCommand(daemon, ['daemon', 'reload'])).stderr).toBe('');
+  rmdirSync(granted);
+  symlinkSync(elsewhere, granted);
+  const { config_warnings: warnings } = await runJsonLine(daemon, ['daemon', 'status']);
+  expect(warnings).toEqual([
+    expect.stringMatching(/^sandbox\.writable: .*elsewhere$/),
+    expect.stringMatching(/^permissions\.rules: .*elsewhere\/x$/),
+  ]);
 });
 
 test('a system prompt that is not there is named when the config is read, in the status and in the log', async () => {
