@@ -1,6 +1,7 @@
-import { NoDaemon } from '../client/errors.js';
+import { checkStartable } from '../client/autostart.js';
+import { NoDaemon, StartFailed } from '../client/errors.js';
 import { stopOrderly, tellLeft, type StoppedDaemon } from './daemon-stop.js';
-import { exit } from './exit.js';
+import { exit, Refused } from './exit.js';
 import { orRefused } from './refusals.js';
 import type { Cli, Subcommand } from './subcommand.js';
 
@@ -33,9 +34,24 @@ export const daemonRestart: Subcommand = {
 
 async function stopIfRunning(cli: Cli, drain: boolean): Promise<StoppedDaemon | undefined> {
   try {
+    (await cli.connect({ autostart: false })).close();
+    await refuseUnstartable(cli);
     return await stopOrderly(cli, drain);
   } catch (error) {
     if (error instanceof NoDaemon) return undefined;
     throw error;
+  }
+}
+
+/** A daemon that runs is not given up for one that cannot start. */
+async function refuseUnstartable({ paths }: Cli): Promise<void> {
+  try {
+    await checkStartable(paths);
+  } catch (error) {
+    if (!(error instanceof StartFailed)) throw error;
+    throw new Refused(`not restarted, because a new daemon could not start: ${error.message}; the one that runs goes on`, {
+      code: error.code,
+      cause: error,
+    });
   }
 }

@@ -81,12 +81,22 @@ function takeStartLock(file: string): LockFile | undefined {
   }
 }
 
-async function spawnDaemon({ socket, stateDir, configDir }: Paths): Promise<void> {
-  const args = [programPath(), 'daemon', 'run', '--json', '--socket', socket, '--state-dir', stateDir, '--config-dir', configDir];
-  const child = spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: daemonEnv(process.env) });
+async function spawnDaemon(paths: Paths): Promise<void> {
+  const child = spawnBerth(paths, ['daemon', 'run']);
   const failure = await untilReady(child);
   child.unref();
   if (failure) throw failure;
+}
+
+/** Throws why a daemon could not be started in the place of one that runs: asked of the installed program, as a start would be. */
+export async function checkStartable(paths: Paths): Promise<void> {
+  const failure = await untilReady(spawnBerth(paths, ['daemon', 'run', '--check']));
+  if (failure) throw failure;
+}
+
+function spawnBerth({ socket, stateDir, configDir }: Paths, words: string[]): ChildProcess {
+  const args = [programPath(), ...words, '--json', '--socket', socket, '--state-dir', stateDir, '--config-dir', configDir];
+  return spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: daemonEnv(process.env) });
 }
 
 /** Options of Node that say how much memory or which certificates to use. Others load code, open a debugger or write files. */

@@ -50,6 +50,11 @@ export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptio
   return serve({ paths, workdir, umask, lock, onReady: onServing, onRefused });
 }
 
+/** Says whether the installed daemon could start in the place of one that runs, or why not. Returns the exit code. */
+export async function checkDaemon({ paths, onRefused }: Pick<RunOptions, 'paths' | 'onRefused'>): Promise<number> {
+  return (await loadInstalled()).check({ paths, onRefused });
+}
+
 function loadInstalled() {
   return import('./run.js');
 }

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import { SocketRefused } from '../server/listen.js';
 import { StoreRefused } from '../store/faults.js';
+import { checkStart } from './check-start.js';
 import { ConfigRefused } from './config.js';
 import { createFaultPoints } from './fault-points.js';
 import type { Lock } from './lock.js';
@@ -15,6 +16,22 @@ export interface ServeOptions extends RunOptions {
   umask: number;
   /** Of the state directory, released at the end. */
   lock: Lock;
+}
+
+/** Finds out whether a daemon could start with these directories, beside one that runs. Returns the exit code. */
+export function check({ paths, onRefused }: Pick<RunOptions, 'paths' | 'onRefused'>): number {
+  try {
+    checkStart(paths, process.env);
+    return 0;
+  } catch (error) {
+    return refuse(error, paths.stateDir, onRefused);
+  }
+}
+
+function refuse(error: unknown, stateDir: string, onRefused: RunOptions['onRefused']): number {
+  const { code, sentence, exitCode } = toFailedStart(error, stateDir, [StoreRefused, SocketRefused, ConfigRefused]);
+  onRefused(code, sentence);
+  return exitCode;
 }
 
 /** Serves clients until it is told to stop. Returns the exit code. */
@@ -31,9 +48,7 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
     daemon = await startDaemon({ paths, workdir, env: process.env, umask, lock, log, fault, exit });
     process.on('SIGHUP', () => void daemon.reload());
   } catch (error) {
-    const { code, sentence, exitCode } = toFailedStart(error, paths.stateDir, [StoreRefused, SocketRefused, ConfigRefused]);
-    onRefused(code, sentence);
-    return exitCode;
+    return refuse(error, paths.stateDir, onRefused);
   }
   const stop = (): void => {
     // A stop is bounded, whatever hangs.

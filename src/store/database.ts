@@ -31,6 +31,24 @@ export function openDatabase(path: string, knownVersion: number): Database {
   }
 }
 
+/** Throws what `openDatabase` would refuse this store for, as far as that can be seen without writing to it. */
+export function checkDatabase(path: string, knownVersion: number): void {
+  refuseForeignFile(path, knownVersion);
+  const Sqlite = loadSqlite();
+  if (!existsSync(path)) return;
+  let db: Database | undefined;
+  try {
+    db = new Sqlite(path, { readonly: true, timeout: limits.busyTimeoutMs });
+    refuseOthers(db, path);
+    refuseNewer(path, db.pragma('user_version', { simple: true }) as number, knownVersion);
+  } catch (error) {
+    if (error instanceof StoreRefused) throw error;
+    throw new StoreRefused(`cannot open ${path}: ${(error as Error).message}`, { cause: error });
+  } finally {
+    db?.close();
+  }
+}
+
 function refuseForeignFile(path: string, knownVersion: number): void {
   if (!existsSync(path)) return;
   if (!statSync(path).isFile()) throw new StoreRefused(`${path} is not a file`);

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest';
 import { connect } from '../../src/client/index.js';
 import { startDaemon } from '../support/daemon.js';
 import { listeningPorts } from '../support/processes.js';
-import { countStarts, isAlive, makeHome, runCommand, runJson, runJsonLine, runOk, startCommand } from './run-cli.js';
+import { countStarts, isAlive, makeHome, runCommand, runJson, runJsonLine, runOk, startCommand, type Place } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -87,6 +87,41 @@ test('a restart is a new process with the config as it is now, and says what it 
   expect(after).toMatchObject({ model: 'offline/other' });
   expect(after.pid).not.toBe(before.pid);
   expect(isAlive(before.pid)).toBe(false);
+});
+
+test.each<[string, (home: Place) => void, RegExp]>([
+  [
+    'a config with a typo',
+    (home) => writeFileSync(join(home.paths.configDir, 'config.json'), '{"modle":"offline/guide"}'),
+    /did you mean model\?/,
+  ],
+  ['a config that is not JSON', (home) => writeFileSync(join(home.paths.configDir, 'config.json'), '{'), /config\.json/],
+])('with %s a restart is refused, and the daemon that runs goes on', async (_, spoil, why) => {
+  await using home = makeHome({ BERTH_OFFLINE_WPS: '20' });
+  await runOk(home, ['daemon', 'start']);
+  const before = await runJsonLine(home, ['daemon', 'status']);
+  const working = (await runOk(home, ['new'])).trim();
+  await runOk(home, ['send', working, 'stream 5000 words']);
+  spoil(home);
+  for (const args of [[], ['--drain']]) {
+    const { code, stderr, stdout } = await runCommand(home, ['daemon', 'restart', ...args]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/^berth: not restarted, because a new daemon could not start: .*; the one that runs goes on\n$/);
+    expect(stderr).toMatch(why);
+  }
+  expect(await runJsonLine(home, ['daemon', 'status'])).toMatchObject({ pid: before.pid, draining: false });
+  expect((await runJsonLine(home, ['state', working])).run_state).toBe('running');
+});
+
+test('whether a daemon can start is found out without starting one', async () => {
+  await using home = makeHome();
+  expect(await runOk(home, ['daemon', 'run', '--check'])).toBe('a daemon can start here\n');
+  expect(await runCommand(home, ['daemon', 'status'])).toMatchObject({ code: 69 });
+  writeFileSync(join(home.paths.configDir, 'config.json'), '{"modle":1}');
+  expect(await runCommand(home, ['daemon', 'run', '--check'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('did you mean model?'),
+  });
 });
 
 test('a stop tells what became of the runs, and they can be resumed', async () => {
