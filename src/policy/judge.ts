@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs';
 import type { Access, Confinement, Reach } from '../tools/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
-import { autorunKind, lateCodeIn, secretPlaces, type Guarded } from './guarded-paths.js';
+import { findWorktreeGit } from './git-worktree.js';
+import { autorunKind, isSecret, lateCodeIn, secretPlaces, type Guarded } from './guarded-paths.js';
 import { allowedWrites, judgePath, judgeRealPath, sayWhy, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
@@ -128,11 +129,14 @@ function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
   const isDenied = (path: string, places: readonly string[]): boolean => places.some((place) => isBelow(path, place));
   // A rule that denies is stronger than whatever allows what is below it.
   const writable = mode === 'read_only' ? [] : [...roots, ...allowedWrites(now)].filter((path) => !isDenied(path, readOnly));
+  const worktree = writable.includes(now.bases.workspace) ? findWorktreeGit(now.bases.workspace) : undefined;
+  const isForGit = worktree?.writable.every((path) => !isDenied(path, [...readOnly, ...hidden]) && !isSecret(path, guarded)) === true;
   return {
     kind: 'sandbox',
     network,
     writable,
-    readOnly: [...writable.flatMap((root) => lateCodeIn(root, guarded)), ...readOnly],
+    ...(isForGit ? { gitWritable: worktree.writable } : {}),
+    readOnly: [...writable.flatMap((root) => lateCodeIn(root, guarded)), ...(isForGit ? worktree.readOnly : []), ...readOnly],
     // A session in ~/.config/tool sees that; berth's own places are no roots, and always hidden.
     hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...hidden],
   };

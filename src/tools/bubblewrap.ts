@@ -170,7 +170,7 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
   const resolver = confinement.network ? realPath('/etc/resolv.conf') : undefined;
   if (resolver !== undefined && nearest(resolver)?.kind === 'private') put('readOnly', resolver, '--ro-bind', resolver);
 
-  for (const path of [...new Set(confinement.writable)].sort()) {
+  for (const path of [...new Set([...confinement.writable, ...(confinement.gitWritable ?? [])])].sort()) {
     const real = realPath(path);
     // What was judged is a real path. By now a link stands there, or in its way: where that leads to was never judged.
     if (real !== undefined && real !== path) throw new Error(`${path} was just moved or replaced by a link; nothing was started.`);

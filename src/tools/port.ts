@@ -42,6 +42,8 @@ export interface Confinement {
   network: boolean;
   /** Roots that may be written. */
   writable: string[];
+  /** The same; nothing in them is run by its name, so that they are not searched for such files. */
+  gitWritable?: string[];
   /** Paths below them that may not be. */
   readOnly: string[];
   /** The same, but what they are in may be moved. */
