@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
-import { cp, readdir, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Plugin } from 'esbuild';
+import { build, type OutputFile, type Plugin } from 'esbuild';
 import type { Diagnostic } from 'typescript';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -53,7 +53,7 @@ async function buildCode(): Promise<void> {
     minifyIdentifiers: true,
     sourcemap: 'linked' as const,
     sourcesContent: false,
-    metafile: true as const,
+    write: false as const,
     logLevel: 'warning' as const,
   };
   const results = await Promise.all([
@@ -61,15 +61,24 @@ async function buildCode(): Promise<void> {
     // One file: each chunk that a command loads costs it a hundredth of its start.
     ...(cli === undefined ? [] : [build({ ...options, entryPoints: { cli }, plugins: [daemonApart] })]),
   ]);
+  const written = results.flatMap(({ outputFiles }) => outputFiles);
+  await mkdir(dist, { recursive: true });
+  await Promise.all(written.map(replaceFile));
   const migrations = join(root, 'migrations');
   await rm(join(dist, 'migrations'), { recursive: true, force: true });
   if (existsSync(migrations)) {
     await cp(migrations, join(dist, 'migrations'), { recursive: true, filter: (file) => file === migrations || file.endsWith('.sql') });
   }
   // Last, not first: whoever starts berth during a build finds a whole one.
-  const written = new Set(results.flatMap(({ metafile }) => Object.keys(metafile.outputs)).map((file) => join(root, file)));
-  const left = (await readdir(dist)).map((name) => join(dist, name)).filter((file) => /\.js(\.map)?$/.test(file) && !written.has(file));
+  const current = new Set(written.map(({ path }) => path));
+  const left = (await readdir(dist)).map((name) => join(dist, name)).filter((file) => /\.js(\.map)?$/.test(file) && !current.has(file));
   await Promise.all(left.map((file) => rm(file)));
+}
+
+/** A daemon holds links to the files that it runs, so they are not written into. */
+async function replaceFile({ path, contents }: OutputFile): Promise<void> {
+  await writeFile(`${path}.new`, contents);
+  await rename(`${path}.new`, path);
 }
 
 /** Declarations of what the package exports; whether the types are right is the business of `npm run types`. */
