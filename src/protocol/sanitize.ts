@@ -1,3 +1,5 @@
+import { once } from './once.js';
+
 /**
  * Every character that a person cannot see or that a terminal acts on: control and format characters (bidirectional overrides, zero-width
  * spaces), separators of lines, and the rest of what Unicode calls ignorable. Not part of it are line ends, tabs, and the selector that says
@@ -5,14 +7,18 @@
  * they render one of these characters, never in which ones they are.
  */
 const hiddenClass = String.raw`(?![\n\t]|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?<!\p{Extended_Pictographic})(?:\ufe0e|\ufe0f)`;
-const hidden = new RegExp(hiddenClass, 'gu');
-const hiddenOrLineEnd = new RegExp(`[\\n\\t]|${hiddenClass}`, 'gu');
+// Made when they are needed: to look all these characters up takes milliseconds, and most texts are plain.
+const hidden = once(() => new RegExp(hiddenClass, 'gu'));
+const hiddenOrLineEnd = once(() => new RegExp(`[\\n\\t]|${hiddenClass}`, 'gu'));
 /** The same, and what looks like a space without being one, or means something else on each machine. */
-const ambiguous = new RegExp(String.raw`(?![ \n\t])[\p{Z}\p{C}\u2800\ufffc\ufffd]|${hiddenClass}`, 'u');
+const ambiguous = once(() => new RegExp(String.raw`(?![ \n\t])[\p{Z}\p{C}\u2800\ufffc\ufffd]|${hiddenClass}`, 'u'));
+/** Texts that hold nothing of all this, cheap to know. */
+const plainText = /^[\n\t\x20-\x7e]*$/;
+const plainLine = /^[\x20-\x7e]*$/;
 
 /** Replaces each hidden character by what `render` makes of it, which must not hold one itself. Text without any is returned as it is. */
 export function replaceHidden(text: string, render: (character: string) => string): string {
-  return text.toWellFormed().replace(hidden, render);
+  return plainText.test(text) ? text : text.toWellFormed().replace(hidden(), render);
 }
 
 /** A text with its hidden characters spelled out: what a person approves hides nothing. Line ends and tabs stay. */
@@ -22,12 +28,12 @@ export function makeVisible(text: string): string {
 
 /** The same on one line, for names: line ends and tabs are spelled out too. */
 export function makeVisibleLine(name: string): string {
-  return name.toWellFormed().replace(hiddenOrLineEnd, escapeCharacter);
+  return plainLine.test(name) ? name : name.toWellFormed().replace(hiddenOrLineEnd(), escapeCharacter);
 }
 
 /** The first character of a command that a person and a shell might read differently; undefined when there is none. */
 export function findAmbiguous(text: string): string | undefined {
-  return ambiguous.exec(text)?.[0];
+  return plainText.test(text) ? undefined : ambiguous().exec(text)?.[0];
 }
 
 function escapeCharacter(character: string): string {
