@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -26,11 +28,19 @@ export interface ProgramCopy {
 const prefix = 'program-';
 const unfinished = `${prefix}unfinished`;
 const entryFile = 'daemon-process.js';
+/** What the daemon never loads. */
+const otherEntries: readonly string[] = ['cli.js', 'client.js', 'daemon.js'];
 
 interface ProgramFile {
   /** Relative to the built program. */
   name: string;
   bytes: number;
+}
+
+interface Program {
+  files: ProgramFile[];
+  /** Where packages that are not in the bundle are. */
+  packages: string | undefined;
 }
 
 /**
@@ -46,10 +56,13 @@ export function copyProgram(stateDir: string): ProgramCopy | undefined {
     const name = `${prefix}${key}`;
     const dir = join(stateDir, name);
     if (!isWhole(dir, files)) {
-      if (!hasRoom(stateDir)) return undefined;
       rmSync(dir, { recursive: true, force: true });
       const fresh = join(stateDir, unfinished);
-      makeCopy(fresh, dist, { files, packages });
+      const program = { files, packages };
+      if (!tryLinks(fresh, dist, program)) {
+        if (!hasRoom(stateDir)) return undefined;
+        makeCopy(fresh, dist, program, copyFileSync);
+      }
       // A build that went on meanwhile leaves a mixture.
       if (describeProgram(dist, packages).key !== key) return undefined;
       renameSync(fresh, dir);
@@ -62,21 +75,22 @@ export function copyProgram(stateDir: string): ProgramCopy | undefined {
 }
 
 /**
- * The files and a key that no other build has, even where packagers set all times alike: the kernel sets the time of change. The boot is
- * part of it, because a copy is not synced to disk: after a power failure its files may be there without their content.
+ * The files and a key that no other build has: chunks are named by their content, and a file that was linked keeps its inode as long as the
+ * copy is there. The boot is part of it, because a copy is not synced to disk: after a power failure its files may be there without their
+ * content.
  */
 function describeProgram(dist: string, packages: string | undefined): { files: ProgramFile[]; key: string } {
   const hash = createHash('sha256').update(JSON.stringify([dist, packages, readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')]));
   const files = ['', 'migrations'].flatMap((folder) =>
     readdirSync(join(dist, folder))
-      .filter((found) => /\.(js|sql)$/.test(found))
+      .filter((found) => /\.(js|sql)$/.test(found) && !otherEntries.includes(found))
       .map((found) => join(folder, found)),
   );
   return {
     files: files.map((name) => {
-      const { ino, size, ctimeNs } = statSync(join(dist, name), { bigint: true });
-      hash.update(`\n${name} ${ino} ${size} ${ctimeNs}`);
-      return { name, bytes: Number(size) };
+      const { dev, ino, size, mtimeMs } = statSync(join(dist, name));
+      hash.update(`\n${name} ${dev} ${ino} ${size} ${mtimeMs}`);
+      return { name, bytes: size };
     }),
     key: hash.digest('hex').slice(0, 16),
   };
@@ -92,11 +106,26 @@ function hasRoom(dir: string): boolean {
   return bavail * bsize >= limits.programCopySpareBytesMin;
 }
 
-/** With a mode of their own: whatever is in the state directory is for its owner alone. */
-function makeCopy(to: string, dist: string, { files, packages }: { files: ProgramFile[]; packages: string | undefined }): void {
+/**
+ * A link costs a twentieth of a copy, and neither a build nor npm writes into files that are there: they put others in their place. False
+ * where there can be none: on another file system, or of files that belong to another user.
+ */
+function tryLinks(to: string, dist: string, program: Program): boolean {
+  try {
+    makeCopy(to, dist, program, linkSync);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'syscall' in error && error.syscall === 'link') return false;
+    throw error;
+  }
+}
+
+function makeCopy(to: string, dist: string, { files, packages }: Program, put: (from: string, to: string) => void): void {
   rmSync(to, { recursive: true, force: true });
   mkdirSync(join(to, 'dist', 'migrations'), { recursive: true, mode: 0o700 });
-  for (const { name } of files) writeFileSync(join(to, 'dist', name), readFileSync(join(dist, name)), { mode: 0o600 });
+  // Without it Node compiles each file twice to find out what it is.
+  writeFileSync(join(to, 'dist', 'package.json'), '{"type":"module"}\n', { mode: 0o600 });
+  for (const { name } of files) put(join(dist, name), join(to, 'dist', name));
   if (packages !== undefined) symlinkSync(packages, join(to, 'node_modules'));
 }
 

@@ -1,6 +1,17 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { appendFileSync, cpSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -91,9 +102,30 @@ describe('the copy that a daemon runs from', () => {
     expect(changed).not.toEqual([first]);
   });
 
+  /** On another file system than the state directory, where files cannot be linked. */
+  function installFarAway(): { program: string } & Disposable {
+    const dir = mkdtempSync('/dev/shm/berth-test-');
+    return { program: install(join(dir, 'program')), [Symbol.dispose]: () => rmSync(dir, { recursive: true }) };
+  }
+
+  test('is made of links where it can be, and of files where it cannot', async () => {
+    using place = makePlace();
+    using far = installFarAway();
+    const near = install(join(place.root, 'program'));
+    for (const [program, isLinked] of [
+      [near, true],
+      [far.program, false],
+    ] as const) {
+      const [only = ''] = await startAndStop(place, program);
+      const name = join('dist', 'daemon-process.js');
+      expect(statSync(join(place.stateDir, only, name)).ino === statSync(join(program, name)).ino).toBe(isLinked);
+    }
+  });
+
   test('is made again when a part of it is missing or empty', async () => {
     using place = makePlace();
-    const program = install(join(place.root, 'program'));
+    using far = installFarAway();
+    const { program } = far;
     const [first = ''] = await startAndStop(place, program);
     const dist = join(place.stateDir, first, 'dist');
     const [some = ''] = readdirSync(dist).filter((name) => name.startsWith('chunk-'));
@@ -105,7 +137,8 @@ describe('the copy that a daemon runs from', () => {
 
   test('is never what a daemon had copied when it was killed', async () => {
     using place = makePlace();
-    const program = install(join(place.root, 'program'));
+    using far = installFarAway();
+    const { program } = far;
     // A file that cannot be read before somebody writes to it: the daemon is killed in the middle of its copy.
     const slow = join(program, 'dist', 'zz-slow.js');
     execFileSync('mkfifo', [slow]);
