@@ -17,6 +17,7 @@ import { createHandlers } from '../server/handlers.js';
 import { createLineRoom } from '../server/line-room.js';
 import { listen, prepareSocketDir, type Listening } from '../server/listen.js';
 import { createStateView } from '../server/state-view.js';
+import { createUnreadReplies } from '../server/unread-replies.js';
 import { openDatabase } from '../store/database.js';
 import { StoreRefused } from '../store/faults.js';
 import { migrate, readMigrations } from '../store/migrate.js';
@@ -143,6 +144,10 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     prepareFor: (type) => (usesHands(type) ? hands.ready() : undefined),
     onBug: die('a bug'),
     lineRoom,
+    unreadReplies: createUnreadReplies({
+      onDropped: ({ unreadBytes }) =>
+        log.warn({ unreadBytes }, 'a client did not read its replies while others waited for room: it was disconnected'),
+    }),
   });
   const eventServer = createEventServer({ engine, clients, logId, now: Date.now, lineRoom });
   await hands.reapLeft();

@@ -26,6 +26,12 @@ export const limits = {
   unfinishedLineFreeBytes: 4 * 1024,
   /** A line that was begun and does not grow for this long is given up, and its connection closed. */
   unfinishedLineMs: 30_000,
+  /** Replies that clients have not read, of all connections together. Beyond it, commands that only read wait for room. */
+  unreadRepliesBytesMax: 32 * 1024 * 1024,
+  /** What a connection leaves unread up to this is not counted. */
+  unreadReplyFreeBytes: 16 * 1024,
+  /** A client that takes none of its replies for this long while others wait for room is disconnected. */
+  unreadReplyMs: 1_000,
   goodbyeMs: 1_000,
   detachedGraceMs: 30_000,
   uiSignalsPerSessionMax: 64,

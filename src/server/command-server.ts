@@ -10,6 +10,7 @@ import { openConnection, type Connection } from './connection.js';
 import type { Answer, Handlers, Later } from './handler.js';
 import type { LineRoom } from './line-room.js';
 import { toPayloadRefusal } from './payload.js';
+import type { UnreadReplies } from './unread-replies.js';
 
 interface Deps {
   handlers: Handlers;
@@ -20,24 +21,33 @@ interface Deps {
   prepareFor(type: CommandType): Promise<void> | undefined;
   onBug(error: unknown): never;
   lineRoom: LineRoom;
+  unreadReplies: UnreadReplies;
 }
 
 const observerCommands = new Set<string>(Object.entries(commands).flatMap(([type, row]) => (row.role === 'observer' ? [type] : [])));
+const newline = 10;
+const longAnswerUnits = 64 * 1024;
+/** Commands that are never answered with more than a few words: their replies need no room. */
+const shortReplies = new Set<string>(['ping', 'hello', 'detach', 'drain', 'shutdown']);
 
 /** Reads commands, answers each once: in order, but for those that wait. */
-export function createCommandServer({ handlers, clients, newClientId, seq, prepareFor, onBug, lineRoom }: Deps) {
+export function createCommandServer({ handlers, clients, newClientId, seq, prepareFor, onBug, lineRoom, unreadReplies }: Deps) {
   const connections = new Set<Connection>();
 
   function accept(socket: Socket): void {
     const client = clients.add(newClientId());
     let waiting = 0;
     let peerEnded = false;
-    let ready: { id: string; make(): Answer }[] = [];
+    /** Replies that are built when the peer reads and there is room for them. */
+    let queued: { isShort: boolean; send(): void }[] = [];
 
     const connection = openConnection(socket, lineRoom, {
       onLine: (line) => answerLine(line),
       onUnfinished: (why) => closeWith(unfinishedLine(why)),
-      onDrain: sendReady,
+      onDrain() {
+        replies.owes(connection.unreadBytes());
+        proceed();
+      },
       onEnd() {
         peerEnded = true;
         closeWhenAnswered();
@@ -45,8 +55,10 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
       onClose() {
         connections.delete(connection);
         clients.remove(client);
+        replies.leave();
       },
     });
+    const replies = unreadReplies.join({ onRoom: proceed, onStalled: () => void socket.destroy() });
     connections.add(connection);
 
     /** A half-closed peer still gets its replies. */
@@ -56,6 +68,7 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
 
     function send(id: string, answer: Answer): void {
       connection.write(encodeAnswer(id, answer, seq()));
+      replies.owes(connection.unreadBytes());
     }
 
     /** What is wrong with a line that has no end has no id to answer to. */
@@ -73,7 +86,19 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
       const read = readCommand(line);
       if ('refusal' in read) return send(read.id, { ok: false, refusal: read.refusal });
       const preparing = prepareFor(read.type);
-      return preparing ? preparing.then(() => answerCommand(read), onBug) : answerCommand(read);
+      return preparing ? preparing.then(() => answerInRoom(read), onBug) : answerInRoom(read);
+    }
+
+    /** What changes something is done and acknowledged at once; what only reads can wait until others have read their replies. */
+    function answerInRoom(read: ReadCommand): void | Promise<void> {
+      if (!observerCommands.has(read.type) || shortReplies.has(read.type) || replies.hasRoom()) return answerCommand(read);
+      return new Promise((resolve) => {
+        const answerNow = (): void => {
+          answerCommand(read);
+          resolve();
+        };
+        queued.push({ isShort: false, send: answerNow });
+      });
     }
 
     function answerCommand(read: ReadCommand): void {
@@ -87,22 +112,30 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
       waiting++;
       answer.later(connection.gone).then(
         (make) => {
-          if (make) ready.push({ id: read.id, make });
+          if (make) enqueue(read, make);
           else waiting--;
-          sendReady();
+          proceed();
         },
         (error: unknown) => onBug(error),
       );
     }
 
-    /** Answers that came later, as far as the peer reads them. */
-    function sendReady(): void {
-      while (connection.canWrite()) {
-        const [next] = ready;
-        if (!next) break;
-        ready = ready.slice(1);
+    function enqueue({ id, type }: ReadCommand, make: () => Answer): void {
+      const isShort = shortReplies.has(type);
+      const sendNow = (): void => {
         waiting--;
-        send(next.id, next.make());
+        send(id, make());
+      };
+      if (isShort) queued.unshift({ isShort, send: sendNow });
+      else queued.push({ isShort, send: sendNow });
+    }
+
+    function proceed(): void {
+      while (connection.canWrite()) {
+        const [next] = queued;
+        if (!next || !(next.isShort || replies.hasRoom())) break;
+        queued = queued.slice(1);
+        next.send();
       }
       closeWhenAnswered();
     }
@@ -184,11 +217,17 @@ function idOf(value: unknown): string {
   return typeof id === 'string' && id.length <= limits.envelopeIdCharsMax ? id : '';
 }
 
-export function encodeAnswer(id: string, answer: Answer, seq: number): string {
+/** A line. One that is long comes as bytes: adding its newline to the text would copy all of it. */
+export function encodeAnswer(id: string, answer: Answer, seq: number): string | Buffer {
   if (!answer.ok) return `${JSON.stringify({ v: '1', id, type: 'error', ok: false, payload: {}, error: answer.refusal })}\n`;
   const line = JSON.stringify({ v: '1', id, type: answer.type, ok: true, seq: answer.seq ?? seq, payload: answer.payload });
-  if (line.length * 3 >= limits.lineBytesMax && Buffer.byteLength(line) >= limits.lineBytesMax) {
+  if (line.length < longAnswerUnits) return `${line}\n`;
+  const length = Buffer.byteLength(line);
+  if (length >= limits.lineBytesMax) {
     return encodeAnswer(id, { ok: false, refusal: refusal('overloaded', 'the answer does not fit a line; ask for less with limit') }, seq);
   }
-  return `${line}\n`;
+  const bytes = Buffer.allocUnsafeSlow(length + 1);
+  bytes.write(line);
+  bytes[length] = newline;
+  return bytes;
 }

@@ -10,9 +10,11 @@ export interface Connection {
   isOpen(): boolean;
   /** False when the peer reads too slowly: wait for `onDrain`. */
   canWrite(): boolean;
+  /** What was written and the peer has not taken yet. */
+  unreadBytes(): number;
   write(line: string | Buffer): void;
   /** Writes a last line, if there is one, and lets go of the socket within a bounded time. */
-  close(lastLine?: string): void;
+  close(lastLine?: string | Buffer): void;
 }
 
 interface Events {
@@ -23,6 +25,7 @@ interface Events {
    * unfinished lines of others (`overloaded`). Nothing more is read; the owner closes.
    */
   onUnfinished(why: 'timeout' | 'overloaded'): void;
+  /** The peer took what it was sent, or a part of a long line. */
   onDrain(): void;
   /** The peer will send nothing more; it may still read. */
   onEnd(): void;
@@ -32,6 +35,8 @@ interface Events {
 /** How long lines of one peer are handled before others get their turn. */
 const turnMs = 5;
 const newline = 10;
+/** Long lines are handed to the socket in pieces: a piece that is taken shows that the peer reads. */
+const pieceBytes = 64 * 1024;
 
 /** One peer: bounded lines in, backpressure out. Nothing here knows what the lines mean. */
 export function openConnection(socket: Socket, lineRoom: LineRoom, events: Events): Connection {
@@ -44,6 +49,8 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
   let holds = false;
   let waitsForRoom = false;
   let idle: NodeJS.Timeout | undefined;
+  let unsent: Buffer[] = [];
+  let unsentBytes = 0;
   const room = lineRoom.join(() => {
     waitsForRoom = false;
     // A peer that went away while it was not read is noticed here, before all that it left behind is read.
@@ -52,7 +59,30 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
   });
 
   function canWrite(): boolean {
-    return !socket.destroyed && !socket.writableNeedDrain;
+    return !socket.destroyed && !socket.writableNeedDrain && unsentBytes === 0;
+  }
+
+  function write(line: string | Buffer): void {
+    if (socket.destroyed || !socket.writable) return;
+    if (unsentBytes === 0 && line.length <= pieceBytes) {
+      socket.write(line);
+      return;
+    }
+    const bytes = typeof line === 'string' ? Buffer.from(line) : line;
+    for (let from = 0; from < bytes.length; from += pieceBytes) unsent.push(bytes.subarray(from, from + pieceBytes));
+    unsentBytes += bytes.length;
+    sendPieces();
+  }
+
+  function sendPieces(): void {
+    let sent = 0;
+    while (sent < unsent.length && (closing || !socket.writableNeedDrain)) {
+      const piece = unsent[sent++];
+      if (!piece) break;
+      unsentBytes -= piece.length;
+      socket.write(piece);
+    }
+    if (sent > 0) unsent = unsent.slice(sent);
   }
 
   function handleLines(): void {
@@ -146,6 +176,7 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
     if (waiting.length === 0 && !holds) events.onEnd();
   });
   socket.on('drain', () => {
+    sendPieces();
     events.onDrain();
     if (waiting.length > 0) schedule();
   });
@@ -153,6 +184,8 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
   socket.on('error', () => socket.destroy());
   socket.on('close', () => {
     waiting = [];
+    unsent = [];
+    unsentBytes = 0;
     dropLine();
     gone.abort();
     events.onClose();
@@ -163,14 +196,14 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
     gone: gone.signal,
     isOpen: () => !socket.destroyed && !closing,
     canWrite,
-    write(line) {
-      if (!socket.destroyed && socket.writable) socket.write(line);
-    },
+    unreadBytes: () => socket.writableLength + unsentBytes,
+    write,
     close(lastLine) {
       if (closing) return;
       closing = true;
       waiting = [];
       dropLine();
+      sendPieces();
       if (lastLine === undefined) socket.end();
       else socket.end(lastLine);
       // Unread input would keep the socket half open.

@@ -346,7 +346,7 @@ export function createWorld(seed: number) {
     const answer = handler(parsed, client);
     // What is waited for is seen in the log.
     const now: Answer = 'later' in answer ? { ok: true, type: 'accepted', payload: {} } : answer;
-    return JSON.parse(encodeAnswer('c', now, store.log.head())) as WorldReply<T>;
+    return JSON.parse(encodeAnswer('c', now, store.log.head()).toString()) as WorldReply<T>;
   }
 
   /** Lets the engine go on for some turns of the event loop; a death in between is noticed and repaired. */
@@ -512,6 +512,7 @@ export function createWorld(seed: number) {
       gone: new AbortController().signal,
       isOpen: () => true,
       canWrite: () => random() < eagerness,
+      unreadBytes: () => 0,
       write: (line) => onLine(line.toString()),
       close: () => undefined,
     };
