@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { Decision, Fresh } from '../core/decision.js';
-import { emptySession, type SessionState } from '../core/session.js';
+import { emptySession, evolve, type SessionState } from '../core/session.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
 import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
@@ -48,17 +48,19 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
   /** Since the WAL was last moved into the database. */
   let commits = 0;
   let checkpointing = false;
+  /** What the last commit made of its session: the next decision on it loads nothing. Only commits change what decisions look at. */
+  let latest: SessionState | undefined;
 
   const transact = db.transaction(<Reply>(state: SessionState | undefined, sessionId: string, decide: Decide<Reply>) => {
     const now = fresh();
-    const current = state ?? store.load(sessionId);
+    const current = state ?? (latest?.id === sessionId ? latest : store.load(sessionId));
     if (!current) return { refusal: refusal('session_not_found', `there is no session ${sessionId}`, { field: 'session_id' }) };
     const decision = decide(current, now);
     if (!decision.ok) return { refusal: decision.refusal };
     const events: DurableEvent[] = [];
     // One at a time: what an event refers to is in the rows before the next one is slimmed.
     for (const fact of decision.facts) {
-      const event = log.append(fact, now.nowMs);
+      const event = log.append(fact, log.head() + events.length + 1, now.nowMs);
       store.project(event, now.nowMs);
       events.push(event);
     }
@@ -67,7 +69,7 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
     if (decision.admit) store.inputs.admit(sessionId, decision.admit, events.at(-1)?.seq ?? log.head(), now.nowMs);
     if (decision.audit) store.audit.add(decision.audit, sessionId, now.nowMs);
     fault('commit.inside');
-    return { events, reply: decision.reply };
+    return { events, reply: decision.reply, next: events.reduce<SessionState>(evolve, current) };
   });
 
   /** A lock that somebody holds freezes the only thread once, not once a command: until it is free, nobody waits for it. */
@@ -84,6 +86,7 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
       noteGrowth();
       return { done };
     } catch (error) {
+      latest = undefined;
       const fault = classifyFault(error);
       if (fault === 'fatal') return onFatal(error);
       if (fault === undefined) throw error;
@@ -115,7 +118,8 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
       return { ok: false, refusal: refusal(result.fault, faultWords[result.fault]), fault: result.fault };
     }
     const { done } = result;
-    if (!('events' in done)) return { ok: false, refusal: done.refusal };
+    if (!done.next) return { ok: false, refusal: done.refusal };
+    latest = done.next.deleted ? undefined : done.next;
     if (done.events.length > 0) {
       fault('commit.done');
       log.committed(done.events);

@@ -33,8 +33,8 @@ export interface LogPage {
 
 /** The log: append within a transaction, read after a cursor. The newest lines are kept encoded, within a bound. */
 export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows) {
-  const insert = db.prepare<[string, string | null, string, string, number]>(
-    'INSERT INTO event (session_id, run_id, type, version, payload, at_ms) VALUES (?, ?, ?, 1, ?, ?)',
+  const insert = db.prepare<[number, string, string | null, string, string, number]>(
+    'INSERT INTO event (seq, session_id, run_id, type, version, payload, at_ms) VALUES (?, ?, ?, ?, 1, ?, ?)',
   );
   const columns = 'SELECT seq, session_id, type, payload, at_ms FROM event';
   const afterAll = db.prepare<[number, number], EventRow>(`${columns} WHERE seq > ? ORDER BY seq LIMIT ?`);
@@ -47,7 +47,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     `${columns} WHERE session_id = ? AND seq > ? AND type = ? ORDER BY seq LIMIT 1`,
   );
   const lastOfSession = db.prepare<[string], number | null>('SELECT max(seq) FROM event WHERE session_id = ?').pluck();
-  const newest = db.prepare<[], number | null>(`SELECT seq FROM sqlite_sequence WHERE name = 'event'`).pluck();
+  const newest = db.prepare<[], number | null>('SELECT max(seq) FROM event').pluck();
   const firstSince = db.prepare<[number], number>('SELECT seq FROM event WHERE at_ms >= ? ORDER BY seq LIMIT 1').pluck();
   const prune = db.prepare<[number, number]>(
     `DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq <= ?
@@ -56,9 +56,14 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
 
   let tail: LogLine[] = [];
   let tailBytes = 0;
-  let head = newest.get() ?? 0;
+  // When even the newest event was pruned, the floor stands where it was: no position is used twice.
+  let head = Math.max(newest.get() ?? 0, floor());
   /** Every line above this seq is in the tail. */
   let tailFrom = head;
+
+  function floor(): number {
+    return Number(meta.get('log_floor') ?? 0);
+  }
 
   function toLine(event: DurableEvent): LogLine {
     const payload = event.payload as Partial<Record<'message_id' | 'role' | 'run_id' | 'turn_id', string>> & { deleted?: true };
@@ -115,11 +120,11 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     /** The newest committed position. */
     head: (): number => head,
     /** Cursors below this have lost events to pruning. */
-    floor: (): number => Number(meta.get('log_floor') ?? 0),
-    append(fact: Fact, atMs: number): DurableEvent {
+    floor,
+    append(fact: Fact, seq: number, atMs: number): DurableEvent {
       const { session_id, run_id } = fact.payload as { session_id: string; run_id?: string };
-      const { lastInsertRowid } = insert.run(session_id, run_id ?? null, fact.type, JSON.stringify(bodies.slim(fact)), atMs);
-      return { ...fact, seq: Number(lastInsertRowid), ts: new Date(atMs).toISOString() };
+      insert.run(seq, session_id, run_id ?? null, fact.type, JSON.stringify(bodies.slim(fact)), atMs);
+      return { ...fact, seq, ts: new Date(atMs).toISOString() };
     },
     /** Called after COMMIT with what it made true. */
     committed(events: readonly DurableEvent[]): void {
@@ -174,7 +179,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
       const cutoff = Math.max(head - limits.logEventsMax, firstYoung - 1);
       if (cutoff <= 0) return false;
       const { changes } = prune.run(cutoff, limits.pruneBatchRows);
-      if (changes > 0) meta.set('log_floor', String(Math.max(cutoff, Number(meta.get('log_floor') ?? 0))));
+      if (changes > 0) meta.set('log_floor', String(Math.max(cutoff, floor())));
       return changes === limits.pruneBatchRows;
     },
   };

@@ -75,6 +75,42 @@ describe('a migration', () => {
     db.close();
   });
 
+  test('keeps every event, input and text, and the positions of events that were deleted', () => {
+    using dir = makeTempDir();
+    const db = openDatabase(dir.file('a.db'), migrations.length);
+    const before = migrations.findIndex(({ sql }) => sql.includes('CREATE TABLE event_next'));
+    migrate(db, migrations.slice(0, before));
+    db.exec(`INSERT INTO session (id, title, cwd, model, thinking, steering_mode, follow_up_mode, approval_mode, when_detached, recovery,
+      created_ms, updated_ms) VALUES ('ses_1', '', '/', 'm', 'off', 'all', 'all', 'ask', 'wait', 'pause', 0, 0)`);
+    for (let i = 1; i <= 300; i++) {
+      db.prepare(`INSERT INTO event (session_id, run_id, type, version, payload, at_ms) VALUES ('ses_1', ?, 'status', 1, ?, ?)`).run(
+        i % 2 ? `run_${i}` : null,
+        `{"message":"${i}"}`,
+        i,
+      );
+      db.prepare(
+        `INSERT INTO input (id, session_id, command, kind, state, position, revision, text_revision, hold, client, bytes, for_next_run,
+           ack_run_id, ack_seq, run_id, at_ms, images)
+         VALUES (?, 'ses_1', 'steer', 'steer', 'waiting', ?, 2, 2, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      ).run(`inp_${i}`, 300 - i, i % 2, `cli_${i}`, i, Number(i % 7 === 0), `run_${i}`, i, null, i, i % 3 ? null : '[]');
+      for (const revision of [1, 2]) db.prepare('INSERT INTO input_text VALUES (?, ?, ?, ?)').run(`inp_${i}`, revision, `text ${i}`, null);
+    }
+    db.exec('DELETE FROM event WHERE seq > 290');
+    const everything = (): unknown[] =>
+      ['event', 'input', 'input_text'].map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
+    const rows = everything();
+    const waiting = createInputRows(db).waiting('ses_1');
+    migrate(db, migrations);
+    expect(everything()).toEqual(rows);
+    expect(createInputRows(db).waiting('ses_1')).toEqual(waiting);
+    expect(waiting).toHaveLength(300);
+    expect(db.pragma('foreign_key_check')).toEqual([]);
+    expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
+    expect(() => db.exec(`INSERT INTO input_text VALUES ('inp_none', 1, '', NULL)`)).toThrow(/FOREIGN KEY/);
+    expect(db.prepare(`SELECT value FROM meta WHERE key = 'log_floor'`).pluck().get()).toBe('300');
+    db.close();
+  });
+
   test('that fails in the middle leaves the version before it whole, and can be tried again', () => {
     using dir = makeTempDir();
     const path = dir.file('a.db');
