@@ -42,6 +42,7 @@ export const permissionsLs: Subcommand = {
     cli.print('');
     for (const line of toTable(found.permissions)) cli.print(line);
     if (found.permissions.length === 0) cli.print('No rules yet. Add one with berth permissions add "git status".');
+    for (const warning of found.warnings ?? []) cli.tell(printableLine(warning));
     if (found.has_more) cli.print('… and more; berth permissions ls without --all has those that count here.');
     return exit.ok;
   },

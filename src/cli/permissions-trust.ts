@@ -28,13 +28,14 @@ export const permissionsTrust: Subcommand = {
   async run({ dir, yes, json }: Args, cli) {
     const cwd = dir === undefined ? currentDirectory() : toDirectory(dir);
     const berth = await cli.connect();
-    const own = await findConfig(berth, cwd);
+    const { own, warnings } = await findConfig(berth, cwd);
     const path = printableLine(shortenHome(own.path));
     if (own.problem !== null) throw new Refused(`${path} cannot be used: ${own.problem}`);
     const show = json ? cli.complain : cli.print;
     const text = await readShown(own);
     show(`${path}${own.trusted === true ? ' (trusted already)' : ''} says:`);
     for (const line of printable(text).replace(/\n$/, '').split('\n')) show(`  ${line}`);
+    for (const warning of warnings.filter((one) => one.startsWith(own.path))) show(printableLine(warning));
     if (!yes && own.trusted !== true) {
       if (!process.stdin.isTTY) throw new Refused(`${path} would count from now on; say so with --yes`);
       if (!(await confirm('Trust it? [y/N] '))) throw new Refused('nothing was changed');
@@ -51,15 +52,15 @@ export const permissionsDistrust: Subcommand = {
   async run({ dir, json }: Args, cli) {
     const cwd = dir === undefined ? currentDirectory() : toDirectory(dir);
     const berth = await cli.connect();
-    const { digest } = await findConfig(berth, cwd);
+    const { digest } = (await findConfig(berth, cwd)).own;
     return setTrust(cli, berth, { cwd, digest, trusted: false }, json);
   },
 };
 
-async function findConfig(berth: Berth, cwd: string): Promise<Config> {
-  const { workspace, workspace_config: own } = orRefused(await berth.call('list_permissions', { cwd }));
+async function findConfig(berth: Berth, cwd: string): Promise<{ own: Config; warnings: string[] }> {
+  const { workspace, workspace_config: own, warnings = [] } = orRefused(await berth.call('list_permissions', { cwd }));
   if (!own) throw new Refused(`${shortenHome(workspace)} has no config of its own (.berth/config.json)`);
-  return own;
+  return { own, warnings };
 }
 
 /** What the file says, if that is what the daemon means. */

@@ -141,7 +141,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     clients,
     newClientId: () => newId('cli'),
     seq: store.log.head,
-    prepareFor: (type) => (usesHands(type) ? hands.ready() : undefined),
+    prepareFor: (type) => (usesHands(type) || (type === 'get_daemon' && hasUncheckedRules()) ? hands.ready() : undefined),
     onBug: die('a bug'),
     lineRoom,
     unreadReplies: createUnreadReplies({
@@ -159,11 +159,12 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   };
   let listening: Listening = await listen(paths.socket, doors);
   const watcher = watchSockets();
-  for (const warning of configWarnings()) log.warn({ warning }, 'config');
+  void logConfigWarnings();
   log.info({ ...recovered, socket: paths.socket, model: models.defaultModel(), version }, 'ready');
 
   function configWarnings(): string[] {
-    return findConfigWarnings(config(), { systemPromptPath: models.systemPromptPath, env });
+    const { systemPromptPath } = models;
+    return [...findConfigWarnings(config(), { systemPromptPath, env }), ...engine.ruleBook.configWarnings()];
   }
 
   function reload(): Reloaded {
@@ -175,8 +176,22 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     models = createModelAccess(config(), { configDir: paths.configDir, env });
     engine.rulesChanged();
     log.info({ changed: reloaded.changed }, 'config was read again');
-    for (const warning of configWarnings()) log.warn({ warning }, 'config');
+    void logConfigWarnings();
     return reloaded;
+  }
+
+  async function logConfigWarnings(): Promise<void> {
+    try {
+      if (hasUncheckedRules()) await hands.forEngine.loadPolicy();
+    } catch (error) {
+      log.error({ err: error }, 'the rules of config.json cannot be checked');
+    }
+    for (const warning of configWarnings()) log.warn({ warning }, 'config');
+  }
+
+  /** Rules are checked by what judges calls, which a daemon at rest has not loaded. */
+  function hasUncheckedRules(): boolean {
+    return config().rules.length > 0 && engine.policy() === undefined;
   }
 
   function tellClients(sessionId: string): void {

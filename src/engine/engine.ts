@@ -1,4 +1,4 @@
-import type { Policy, RuleSources } from '../policy/port.js';
+import type { Policy, Rule, RuleProblem, RuleSources } from '../policy/port.js';
 import type { UiMethod } from '../protocol/events.js';
 import * as z from 'zod';
 import type { Fresh } from '../core/decision.js';
@@ -97,7 +97,10 @@ export function createEngine(deps: EngineDeps) {
   const housekeeping: Housekeeping = createHousekeeping({ store, commit, now, dropFiles: (id) => artifacts.drop(id) });
   const artifacts: ArtifactFiles = createArtifactFiles({ store, commit, dir: deps.artifactsDir, now, newId });
   const asks = createAsks({ store, commit, wakes, now, attended });
-  const ruleBook = createRuleBook({ store, sources: deps.ruleSources, asks, attended });
+  const toolNames = [...tools.keys()];
+  const findRuleProblem = (rule: Rule, workspace: string | undefined): RuleProblem | undefined =>
+    deps.policy()?.findRuleProblem(rule, { toolNames, workspace });
+  const ruleBook = createRuleBook({ store, sources: deps.ruleSources, asks, attended, findProblem: findRuleProblem });
   const anchors = createAnchors({ store, commit, asks });
   const permits = createPermits({
     loadPolicy: deps.loadPolicy,
@@ -186,6 +189,7 @@ export function createEngine(deps: EngineDeps) {
     artifacts,
     policy: deps.policy,
     ruleBook,
+    findRuleProblem,
     /** To be called when rules changed other than by an answer. */
     rulesChanged,
     anchors,

@@ -89,8 +89,8 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
   ): Promise<Judgement> {
     const { call, tool, args } = ready;
     const { accesses } = preparation;
-    const rules = await rulesFor(state, call, waiting, workspace);
     const policy = await loadPolicy();
+    const rules = await rulesFor(state, call, waiting, workspace);
     // Read last: it may have been changed while a person was asked about the directory or its config.
     const mode = modeNow(state);
     const asked = { toolName: tool.name, accesses, readOnly: tool.readOnly, mode, cwd: state.cwd, workspace, rules };

@@ -1,6 +1,7 @@
 import type { OpenCall, SessionState } from '../core/session.js';
-import type { RuleSources, SourcedRule, WorkspaceConfig } from '../policy/port.js';
+import type { Rule, RuleProblem, RuleSources, SourcedRule, WorkspaceConfig } from '../policy/port.js';
 import type { UiMethod } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
 import { sayRule } from '../protocol/rule-words.js';
 import { makeVisible } from '../protocol/sanitize.js';
 import type { Store } from '../store/store.js';
@@ -13,13 +14,15 @@ interface Deps {
   sources: RuleSources;
   asks: Asks;
   attended(sessionId: string, method: UiMethod): boolean;
+  /** Why nothing could ever match a rule, as far as what it takes to know is loaded. */
+  findProblem(rule: Rule, workspace: string | undefined): RuleProblem | undefined;
 }
 
 /** How the question about a workspace's config is waited for. */
 type Waiting = Pick<RunHands, 'signal' | 'withoutSlot'>;
 
 /** All rules that count for a session: of the config, of the store, and of a workspace whose config is trusted. */
-export function createRuleBook({ store, sources, asks, attended }: Deps) {
+export function createRuleBook({ store, sources, asks, attended, findProblem }: Deps) {
   const asking = new Map<string, Promise<void>>();
 
   function stored(workspace: string, sessionId: string): SourcedRule[] {
@@ -40,6 +43,16 @@ export function createRuleBook({ store, sources, asks, attended }: Deps) {
     ];
   }
 
+  function warningsOf(file: string, rules: readonly Rule[], workspace?: string): string[] {
+    const warnings = rules.flatMap((rule, i) => {
+      const problem = findProblem(rule, workspace);
+      return problem ? [`${file}: permissions.rules.${i}.${problem.field}: this rule never matches: ${problem.message}`] : [];
+    });
+    const more = warnings.length - limits.ruleWarningsMax;
+    if (more <= 0) return warnings;
+    return [...warnings.slice(0, limits.ruleWarningsMax), `${file}: permissions.rules: ${more} more rules never match`];
+  }
+
   /** Asks once, however many calls of the session want to know. */
   function askTrust(state: SessionState, call: OpenCall, own: WorkspaceConfig, workspace: string, waiting: Waiting): Promise<void> {
     const key = `${state.id} ${own.digest}`;
@@ -57,11 +70,16 @@ export function createRuleBook({ store, sources, asks, attended }: Deps) {
       askKey: `trust ${own.digest}`,
     };
     // The answer takes effect in the commit that acknowledges it (store/projection.ts).
-    await waiting.withoutSlot(() => asks.ask(address, trustQuestion(own, workspace), waiting.signal, false));
+    await waiting.withoutSlot(() =>
+      asks.ask(address, trustQuestion(own, workspace, warningsOf(own.path, own.rules, workspace)), waiting.signal, false),
+    );
   }
 
   return {
     known,
+    /** Rules of config.json, and of a workspace's own config, that can never match. */
+    configWarnings: (): string[] => warningsOf('config.json', sources.configured()),
+    workspaceWarnings: (own: WorkspaceConfig, workspace: string): string[] => warningsOf(own.path, own.rules, workspace),
     /** The same, once a person has said whether the workspace's own config counts. Nobody there to ask: it does not, and is asked later. */
     async rulesFor(state: SessionState, call: OpenCall, waiting: Waiting, workspace: string): Promise<SourcedRule[]> {
       const own = sources.inWorkspace(workspace);
@@ -72,7 +90,7 @@ export function createRuleBook({ store, sources, asks, attended }: Deps) {
   };
 }
 
-function trustQuestion({ path, digest, rules }: WorkspaceConfig, workspace: string): Question {
+function trustQuestion({ path, digest, rules }: WorkspaceConfig, workspace: string, warnings: string[]): Question {
   const said = rules.map((rule) => `  ${sayRule(rule)}`);
   return {
     method: 'confirm',
@@ -80,7 +98,9 @@ function trustQuestion({ path, digest, rules }: WorkspaceConfig, workspace: stri
     params: {
       kind: 'trust',
       title: `Trust the config of ${makeVisible(workspace)}?`,
-      message: makeVisible([`${path} says:`, ...said, 'It counts only if you trust it. You are asked again when it changes.'].join('\n')),
+      message: makeVisible(
+        [`${path} says:`, ...said, ...warnings, 'It counts only if you trust it. You are asked again when it changes.'].join('\n'),
+      ),
       digest,
       workspace,
     },

@@ -7,7 +7,8 @@ import { autorunKind, isSecret, lateCodeIn, secretPlaces, type Guarded } from '.
 import { allowedWrites, judgePath, judgeRealPath, sayWhy, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
-import { rulesForTool, wrongRule } from './rules.js';
+import { findRuleProblem } from './rule-check.js';
+import { rulesForTool } from './rules.js';
 import { createRoots, whyNoWorkspace } from './roots.js';
 
 const order: Action[] = ['allow', 'ask', 'deny'];
@@ -43,7 +44,7 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
 
   return {
     noSandbox: () => read().noSandbox,
-    wrongRule: (rule, workspace) => wrongRule(rule, { home: realHome, ...(workspace === undefined ? {} : { workspace }) }),
+    findRuleProblem: (rule, { toolNames, workspace }) => findRuleProblem(rule, { toolNames, workspace, home: realHome }),
     workspaceOf: (cwd) => toRealPath(cwd) ?? cwd,
     judge(call) {
       const now = open(call);

@@ -16,6 +16,20 @@ export type SourcedRule = Rule & {
   source: string;
 };
 
+/** Why nothing can match a rule, and the field that is to be changed. */
+export interface RuleProblem {
+  field: 'tool' | 'command' | 'path' | 'pattern';
+  message: string;
+}
+
+/** What a rule is checked against. */
+export interface RuleSurroundings {
+  /** Of all tools there are. */
+  toolNames: readonly string[];
+  /** Relative paths are looked at only where it is known. */
+  workspace: string | undefined;
+}
+
 export interface JudgedCall {
   toolName: string;
   /** What the call declares that it touches; empty: nothing. Undefined when the tool declares nothing, so that nobody knows. */
@@ -55,8 +69,8 @@ export interface Policy {
   workspaceOf(cwd: string): string;
   /** Why commands cannot be confined on this machine; undefined when they can. */
   noSandbox(): string | undefined;
-  /** What is wrong with a rule that nothing could ever match. A relative path is looked at only where its `workspace` is known. */
-  wrongRule(rule: Rule, workspace: string | undefined): { field: string; message: string } | undefined;
+  /** Why nothing could ever match a rule; undefined when something can. */
+  findRuleProblem(rule: Rule, known: RuleSurroundings): RuleProblem | undefined;
 }
 
 /** The config that lies in a workspace. It is read, and counts for nothing until a person trusts exactly this content. */

@@ -1,7 +1,7 @@
 import { normalize } from 'node:path';
 import { createGlob, isGlob } from './globs.js';
-import type { Action, Rule, SourcedRule } from './port.js';
-import { isBelow, toAbsolute, toGrantedPath, toRealPath, whyNotGranted } from './real-paths.js';
+import type { Action, SourcedRule } from './port.js';
+import { isBelow, toAbsolute, toGrantedPath, toRealPath } from './real-paths.js';
 import { beginsWith, exactWords, isExactly, mayBeginWith, ruleWords, type CommandPart } from './shell-command.js';
 
 export interface Bases {
@@ -22,17 +22,6 @@ function strictest(rules: SourcedRule[]): Matched | undefined {
   return rule && { action: rule.action, rule };
 }
 
-/** What is wrong with a rule that nothing could ever match. */
-export function wrongRule(
-  { command, path, action }: SourcedRule | Rule,
-  { home, workspace }: Pick<Bases, 'home'> & Partial<Bases>,
-): { field: string; message: string } | undefined {
-  if (command !== undefined && !ruleWords(command))
-    return { field: 'command', message: 'a rule names one simple command, such as git status; use pattern for more' };
-  const problem = path === undefined || action !== 'allow' || isGlob(path) ? undefined : whyNotGranted(path, home, workspace);
-  return problem === undefined ? undefined : { field: 'path', message: problem };
-}
-
 function isFor(rule: SourcedRule, toolNames: readonly string[]): boolean {
   return rule.tool === '*' || toolNames.includes(rule.tool);
 }
@@ -50,7 +39,9 @@ type Matches = (asked: AskedPath) => boolean;
  * A rule's path: a file, everything below a directory, or a glob. One that allows is about real paths alone; others hold for every name of
  * what they are about, as it is written and as it leads now.
  */
-function readPath(path: string, action: Action, { workspace, home }: Bases): Matches {
+function readPath(given: string, action: Action, { workspace, home }: Bases): Matches {
+  // A directory may be written with a slash at its end; paths that are asked about have none.
+  const path = given.replace(/(?<=[^/])\/+$/, '');
   if (isGlob(path)) {
     // A name alone, such as *.pem, is meant wherever it stands.
     const where = path.includes('/') ? normalize(toAbsolute(path, workspace, home)) : `**/${path}`;

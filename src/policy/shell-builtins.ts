@@ -8,6 +8,14 @@ const changing = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
+/** Of those, the ones that change nothing as long as they are given no arguments. */
+const plainAlone = new Set(['wait', 'jobs', 'times', 'dirs']);
+
+/** Whether no rule can allow a command of this name, whatever else it says. */
+export function isAlwaysAsked(name: string, hasArguments: boolean): boolean {
+  return changing.has(name) && (hasArguments || !plainAlone.has(name));
+}
+
 /** Builtins of the shell that are no programs. */
 export function lookAtBuiltin(name: string, look: Look): boolean {
   const rest = look.words.slice(1);
@@ -22,7 +30,7 @@ export function lookAtBuiltin(name: string, look: Look): boolean {
     return true;
   }
   if (!changing.has(name)) return false;
-  if ((name === 'wait' || name === 'jobs' || name === 'times' || name === 'dirs') && rest.length === 0) return true;
+  if (!isAlwaysAsked(name, rest.length > 0)) return true;
   if (name === 'unset' || name === 'read') doubtAlways(look, 'it changes variables');
   else doubtAlways(look, `${name} can change what other words mean`);
   if (name === 'eval') {

@@ -81,6 +81,8 @@ export const limits = {
   approvalRoundsMax: 5,
   ruleTextCharsMax: 4_096,
   rulesMax: 1_000,
+  /** How many rules of a file that can never match are named one by one. */
+  ruleWarningsMax: 20,
   workspaceConfigBytesMax: 256 * 1024,
   auditRowsMax: 100_000,
   auditTextCharsMax: 2_000,

@@ -21,6 +21,8 @@ export const permissionCommands = {
           mode: approvalMode,
           /** Why commands are not confined; null when they are. */
           no_sandbox: z.string().nullable(),
+          /** Rules of config files that can never match, each with the file, the field and why. */
+          warnings: z.array(z.string()).optional(),
           workspace_config: z
             .object({ path: z.string(), digest: z.string(), trusted: z.boolean().nullable(), problem: z.string().nullable() })
             .nullable(),

@@ -52,7 +52,7 @@ test('a granted directory that has become a link is named in the status, with wh
   const { config_warnings: warnings } = await runJsonLine(daemon, ['daemon', 'status']);
   expect(warnings).toEqual([
     expect.stringMatching(/^sandbox\.writable: .*elsewhere$/),
-    expect.stringMatching(/^permissions\.rules: .*elsewhere\/x$/),
+    expect.stringMatching(/^config\.json: permissions\.rules\.0\.path: .*elsewhere\/x$/),
   ]);
 });
 
@@ -66,4 +66,16 @@ test('a system prompt that is not there is named when the config is read, in the
   expect((await runCommand(daemon, ['daemon', 'reload'])).stderr).toMatch(/^berth: system_prompt_path: .*other\.md/);
   writeFileSync(join(daemon.paths.configDir, 'other.md'), 'Be brief.');
   expect(await runJsonLine(daemon, ['daemon', 'status'])).toMatchObject({ config_warnings: [] });
+});
+
+test('a rule that can never match is named when the config is read, in the status, in the log and beside the rules', async () => {
+  const rules = [{ tool: 'bash', command: 'export', action: 'allow' }];
+  await using daemon = await startDaemon({ config: { permissions: { rules } } });
+  const warning = /permissions\.rules\.0\.command: this rule never matches: no rule allows export/;
+  expect(await runOk(daemon, ['daemon', 'status'])).toMatch(warning);
+  expect(readFileSync(join(daemon.paths.stateDir, 'berth.log'), 'utf8')).toMatch(warning);
+  expect((await runCommand(daemon, ['permissions', 'ls'])).stderr).toMatch(warning);
+
+  writeConfig(daemon, { permissions: { rules: [{ tool: 'gerp', action: 'deny' }] } });
+  expect((await runCommand(daemon, ['daemon', 'reload'])).stderr).toMatch(/permissions\.rules\.0\.tool: .*did you mean grep\?/);
 });

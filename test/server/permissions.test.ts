@@ -69,6 +69,41 @@ describe('rules', () => {
   });
 });
 
+describe('a rule that can never match', () => {
+  const eval_ = { tool: 'bash', command: 'eval x', exact: true, action: 'allow' };
+  const misspelled = { tool: 'Bsh', action: 'deny' };
+
+  test('is refused when it is added, and the field is named', async () => {
+    await using daemon = await startDaemon();
+    const talk = await openTalk(daemon);
+    for (const [rule, field, message] of [
+      [eval_, 'rule.command', 'always asked about'],
+      [misspelled, 'rule.tool', 'did you mean bash?'],
+      [{ tool: 'read', path: '*.{ts,js}', action: 'deny' }, 'rule.path', 'a rule for each'],
+    ] as const) {
+      const { error } = await talk.commands.call('add_permission', { rule });
+      expect(error).toMatchObject({ code: 'invalid_payload', message: expect.stringContaining(message), details: { field } });
+    }
+    expect(await talk.ok('list_permissions')).toMatchObject({ permissions: [], warnings: [] });
+  });
+
+  test('is a warning in config.json and in the config of a workspace, with the file and the field; the others count', async () => {
+    const good = { tool: 'bash', command: 'ls', action: 'allow' };
+    await using daemon = await startDaemon({ config: { permissions: { rules: [good, eval_] } } });
+    const talk = await openTalk(daemon);
+    const ofConfig = expect.stringMatching(/^config\.json: permissions\.rules\.1\.command: .*never matches: .*always asked about/);
+    expect(await talk.ok('get_daemon')).toMatchObject({ config_warnings: [ofConfig] });
+    mkdirSync(join(daemon.workdir, '.berth'));
+    const own = join(daemon.workdir, '.berth', 'config.json');
+    writeFileSync(own, JSON.stringify({ permissions: { rules: [misspelled, good] } }));
+    expect(await talk.ok('list_permissions')).toMatchObject({
+      warnings: [ofConfig, expect.stringContaining(`${own}: permissions.rules.0.tool: this rule never matches: there is no tool "Bsh"`)],
+      workspace_config: { problem: null },
+    });
+    expect(await talk.ok('get_ruling', { command: 'ls' })).toMatchObject({ action: 'allow' });
+  });
+});
+
 describe('a ruling', () => {
   test('explains each part, and runs nothing', async () => {
     await using daemon = await startDaemon();

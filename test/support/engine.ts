@@ -49,7 +49,7 @@ export function toEntry(tool: Tool): ToolEntry {
 const openPolicy: Policy = {
   workspaceOf: (cwd) => cwd,
   noSandbox: () => undefined,
-  wrongRule: () => undefined,
+  findRuleProblem: () => undefined,
   judge: ({ cwd }) => ({
     action: 'allow',
     why: 'a test',

@@ -81,6 +81,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
           workspace,
           mode: modeOf(where),
           no_sandbox: policy.noSandbox() ?? null,
+          warnings: fitting([...ruleBook.configWarnings(), ...(own ? ruleBook.workspaceWarnings(own, workspace) : [])]),
           workspace_config: own ? { path: own.path, digest: own.digest, trusted: trusted ?? null, problem: own.problem ?? null } : null,
         });
       });
@@ -89,7 +90,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
       const where = whereOf(named, client);
       if ('ok' in where) return where;
       return withPolicy((policy) => {
-        const problem = policy.wrongRule(rule, scope === 'everywhere' ? undefined : policy.workspaceOf(where.cwd));
+        const problem = engine.findRuleProblem(rule, scope === 'everywhere' ? undefined : policy.workspaceOf(where.cwd));
         if (problem) return refusedWith('invalid_payload', `rule.${problem.field}: ${problem.message}`, { field: `rule.${problem.field}` });
         if (store.permissions.count() >= limits.rulesMax) {
           return refusedWith('invalid_payload', `there are ${limits.rulesMax} rules already; remove some`, { field: 'rule' });
