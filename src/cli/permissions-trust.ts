@@ -1,4 +1,4 @@
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { readConfigText } from '../client/config-text.js';
 import type { Berth } from '../client/connect.js';
 import type { ReplyPayload } from '../protocol/commands.js';
 import { shortenHome } from './brief.js';
@@ -32,7 +32,7 @@ export const permissionsTrust: Subcommand = {
     const path = printableLine(shortenHome(own.path));
     if (own.problem !== null) throw new Refused(`${path} cannot be used: ${own.problem}`);
     const show = json ? cli.complain : cli.print;
-    const text = await readShown(own);
+    const text = readShown(own);
     show(`${path}${own.trusted === true ? ' (trusted already)' : ''} says:`);
     for (const line of printable(text).replace(/\n$/, '').split('\n')) show(`  ${line}`);
     for (const warning of warnings.filter((one) => one.startsWith(own.path))) show(printableLine(warning));
@@ -64,21 +64,10 @@ async function findConfig(berth: Berth, cwd: string): Promise<{ own: Config; war
 }
 
 /** What the file says, if that is what the daemon means. */
-async function readShown({ path, digest }: Config): Promise<string> {
-  const { createHash } = await import('node:crypto');
-  const bytes = readPlainFile(path);
-  if (createHash('sha256').update(bytes).digest('hex') !== digest) throw new Refused(`${path} was changed just now; look at it again`);
-  return bytes.toString('utf8');
-}
-
-/** Whoever owns the directory may have put something else there meanwhile. */
-function readPlainFile(path: string): Buffer {
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  try {
-    return readFileSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+function readShown({ path, digest }: Config): string {
+  const text = readConfigText(path, digest);
+  if (text === undefined) throw new Refused(`${path} was changed just now; look at it again`);
+  return text;
 }
 
 async function setTrust(

@@ -1,10 +1,8 @@
 import {
   closeSync,
   constants,
-  existsSync,
   fchmodSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readlinkSync,
@@ -77,16 +75,4 @@ export function targetOf(path: string): string {
     }
   }
   return path;
-}
-
-/** Makes a directory that only its owner may enter, and what is missing above it. Level by level: Node's recursive mkdir never ends below /proc. */
-export function makeDir(path: string): void {
-  if (existsSync(path)) return;
-  if (dirname(path) !== path) makeDir(dirname(path));
-  try {
-    mkdirSync(path, { mode: 0o700 });
-  } catch (error) {
-    // Somebody else was faster.
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
 }

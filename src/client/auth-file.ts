@@ -1,8 +1,10 @@
-import { closeSync, constants, fchmodSync, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { fchmodSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { makeDir } from '../files/make-dir.js';
+import { readSmallFile } from '../files/small-file.js';
 import { limits } from '../protocol/limits.js';
-import { makeDir, ownerOnly, replaceFile, targetOf } from './atomic-file.js';
+import { ownerOnly, replaceFile, targetOf } from './atomic-file.js';
 import { takeLockFile } from './lock-file.js';
 
 /** Keys cannot be read or kept; the message says why and what to do, and nothing of what is in the file. */
@@ -140,33 +142,24 @@ function readEntries(path: string): Entries {
 }
 
 function readBytes(path: string): Buffer {
-  let descriptor: number;
-  try {
-    // Without waiting: a pipe may have nobody at its other end.
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
-    throw refuseBy('read', path, error);
+  const file = readSmallFile(path, {
+    bytesMax: limits.authFileBytesMax,
+    followLinks: true,
+    inspect: (descriptor, status) => makePrivate(descriptor, status, path),
+  });
+  if ('bytes' in file) return file.bytes;
+  if (file.why === 'not_a_file') throw new AuthFileRefused(`${path} is not a regular file; move it away`);
+  if (file.why === 'too_long') {
+    throw new AuthFileRefused(`${path} is larger than ${limits.authFileBytesMax} bytes, so it is not a file of keys; move it away`);
   }
-  try {
-    makePrivate(descriptor, path);
-    return readFileSync(descriptor);
-  } catch (error) {
-    throw refuseBy('read', path, error);
-  } finally {
-    closeSync(descriptor);
-  }
+  if (file.why === 'missing') return Buffer.alloc(0);
+  throw refuseBy('read', path, file.cause);
 }
 
 /** Ours alone from now on, or refused. */
-function makePrivate(descriptor: number, path: string): void {
-  const status = fstatSync(descriptor);
-  if (!status.isFile()) throw new AuthFileRefused(`${path} is not a regular file; move it away`);
+function makePrivate(descriptor: number, status: Stats, path: string): void {
   if (status.uid !== (process.getuid?.() ?? status.uid)) {
     throw new AuthFileRefused(`${path} belongs to another user, who may change it; make it yours (chown) or move it away`);
-  }
-  if (status.size > limits.authFileBytesMax) {
-    throw new AuthFileRefused(`${path} is larger than ${limits.authFileBytesMax} bytes, so it is not a file of keys; move it away`);
   }
   if ((status.mode & 0o077) === 0) return;
   try {

@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, openSync, readFileSync, readSync, constants } from 'node:fs';
 import { platform, release } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { readSmallFile, readSmallText, toText } from '../files/small-file.js';
 import { limits } from '../protocol/limits.js';
 import { makeVisibleLine } from '../protocol/sanitize.js';
 import { instructions } from './instructions.js';
@@ -40,34 +40,17 @@ export function findPromptProblem(file: string): string | undefined {
   return 'problem' in read ? read.problem : undefined;
 }
 
-function readPrompt(file: string): { text: string } | { problem: string } {
-  try {
-    const text = readBounded(file, limits.systemPromptBytesMax).trim();
-    return text === '' ? { problem: `system_prompt_path: ${file} is empty` } : { text };
-  } catch (error) {
-    return { problem: `system_prompt_path: ${(error as Error).message}` };
-  }
-}
-
-/** Reads a regular file that is not too long; never waits for a pipe or a device. */
-function readBounded(file: string, bytesMax: number): string {
-  const fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) throw new Error(`${file} is not a file`);
-    if (stat.size > bytesMax) throw new Error(`${file} is longer than ${bytesMax} bytes`);
-    return readFileSync(fd, 'utf8')
-      .replace(/^\uFEFF/, '')
-      .toWellFormed();
-  } finally {
-    closeSync(fd);
-  }
+function readPrompt(path: string): { text: string } | { problem: string } {
+  const file = readSmallFile(path, { bytesMax: limits.systemPromptBytesMax, followLinks: true });
+  if (!('bytes' in file)) return { problem: `system_prompt_path: ${file.message}` };
+  const text = toText(file.bytes).trim();
+  return text === '' ? { problem: `system_prompt_path: ${path} is empty` } : { text };
 }
 
 /** The branch that is checked out, read from git's own files: running git in a repository may run what the repository names. */
 function readBranch(cwd: string): string | undefined {
   const gitDir = findGitDir(cwd);
-  const head = gitDir === undefined ? undefined : readHead(join(gitDir, 'HEAD'));
+  const head = gitDir === undefined ? undefined : readGitFile(join(gitDir, 'HEAD'));
   if (head === undefined) return undefined;
   const branch = /^ref: refs\/heads\/(\S+)/.exec(head)?.[1];
   if (branch !== undefined) return makeVisibleLine(branch).slice(0, branchCharsMax);
@@ -78,9 +61,9 @@ function findGitDir(cwd: string): string | undefined {
   let dir = cwd;
   for (let i = 0; i < parentsMax; i++) {
     const git = join(dir, '.git');
-    if (readHead(join(git, 'HEAD')) !== undefined) return git;
+    if (readGitFile(join(git, 'HEAD')) !== undefined) return git;
     // A worktree or a submodule says where its own is.
-    const elsewhere = /^gitdir: (.+)/.exec(readHead(git) ?? '')?.[1]?.trim();
+    const elsewhere = /^gitdir: (.+)/.exec(readGitFile(git) ?? '')?.[1]?.trim();
     if (elsewhere !== undefined) return isAbsolute(elsewhere) ? elsewhere : resolve(dir, elsewhere);
     const parent = dirname(dir);
     if (parent === dir) return undefined;
@@ -89,17 +72,6 @@ function findGitDir(cwd: string): string | undefined {
   return undefined;
 }
 
-/** The beginning of a small file; undefined when there is none. */
-function readHead(file: string): string | undefined {
-  let fd: number | undefined;
-  try {
-    fd = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    if (!fstatSync(fd).isFile()) return undefined;
-    const buffer = Buffer.alloc(gitFileBytesMax);
-    return buffer.toString('utf8', 0, readSync(fd, buffer, 0, gitFileBytesMax, 0));
-  } catch {
-    return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
+function readGitFile(path: string): string | undefined {
+  return readSmallText(path, { bytesMax: gitFileBytesMax, followLinks: true });
 }

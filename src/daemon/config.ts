@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { readSmallFile } from '../files/small-file.js';
 import { approvalMode, queueMode, thinkingLevel, whenDetached } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { nearest } from '../protocol/nearest.js';
@@ -152,14 +152,10 @@ export function configPath(configDir: string): string {
 /** Reads `config.json`. No file is a good config: every key has a default. */
 export function readConfig(configDir: string): Config {
   const path = configPath(configDir);
-  let text: string;
-  try {
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return toConfig({});
-    throw new ConfigRefused(`cannot read ${path}: ${(error as Error).message}`, { cause: error });
-  }
-  return parseConfig(text, path);
+  const file = readSmallFile(path, { bytesMax: limits.configFileBytesMax, followLinks: true });
+  if ('bytes' in file) return parseConfig(file.bytes.toString('utf8'), path);
+  if (file.why === 'missing') return toConfig({});
+  throw new ConfigRefused(file.message, { cause: file.cause });
 }
 
 export function parseConfig(text: string, path: string): Config {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { close as closeDebugger } from 'node:inspector';
 import { setFlagsFromString } from 'node:v8';
 import type { Paths } from '../client/paths.js';
-import { makeDir } from '../server/make-dir.js';
+import { makeDir } from '../files/make-dir.js';
 import { StoreRefused } from '../store/faults.js';
 import { takeLock, type Lock } from './lock.js';
 import { copyProgram } from './program-copy.js';

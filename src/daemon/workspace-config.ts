@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { readSmallFile } from '../files/small-file.js';
 import type { WorkspaceConfig } from '../policy/port.js';
 import { limits } from '../protocol/limits.js';
 import { rule } from '../protocol/permissions.js';
@@ -15,8 +15,9 @@ const schema = z.strictObject({
 /** Reads a workspace's `.berth/config.json` as data. Undefined when there is none. */
 export function readWorkspaceConfig(workspace: string): WorkspaceConfig | undefined {
   const path = join(workspace, '.berth', 'config.json');
-  const bytes = readBounded(path);
-  if (bytes === undefined) return undefined;
+  const file = readSmallFile(path, { bytesMax: limits.workspaceConfigBytesMax, followLinks: false });
+  if (!('bytes' in file)) return undefined;
+  const { bytes } = file;
   const digest = createHash('sha256').update(bytes).digest('hex');
   try {
     const parsed = schema.safeParse(parseJsonc(bytes.toString('utf8'), path));
@@ -25,24 +26,5 @@ export function readWorkspaceConfig(workspace: string): WorkspaceConfig | undefi
     return { path, digest, rules: [], problem };
   } catch (error) {
     return { path, digest, rules: [], problem: error instanceof Error ? error.message : String(error) };
-  }
-}
-
-/** A plain file of bounded size; what is anything else, or longer, is not there. */
-function readBounded(path: string): Buffer | undefined {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined;
-    throw error;
-  }
-  try {
-    const { size } = fstatSync(fd);
-    if (!fstatSync(fd).isFile() || size > limits.workspaceConfigBytesMax) return undefined;
-    const bytes = Buffer.alloc(limits.workspaceConfigBytesMax);
-    return bytes.subarray(0, readSync(fd, bytes, 0, bytes.length, 0));
-  } finally {
-    closeSync(fd);
   }
 }

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { readSmallText } from '../files/small-file.js';
 import { limits } from '../protocol/limits.js';
 import { isBelow } from './real-paths.js';
 import { holdsTokens, secretPaths, systemSecrets, tokenSettings } from './secret-paths.js';
@@ -149,12 +150,8 @@ export function secretPlaces({ home, own }: Guarded): string[] {
 const plainProc = ['/proc/cpuinfo', '/proc/meminfo', '/proc/version', '/proc/loadavg', '/proc/uptime', '/proc/filesystems', '/proc/stat'];
 
 function holdsToken(path: string): boolean {
-  try {
-    return statSync(path).size <= limits.workspaceConfigBytesMax && holdsTokens.test(readFileSync(path, 'utf8'));
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return false;
-    throw error;
-  }
+  const text = readSmallText(path, { bytesMax: limits.workspaceConfigBytesMax, followLinks: true });
+  return text !== undefined && holdsTokens.test(text);
 }
 
 const secretNames = secretPaths.map(toParts);

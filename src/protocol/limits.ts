@@ -83,6 +83,7 @@ export const limits = {
   rulesMax: 1_000,
   /** How many rules of a file that can never match are named one by one. */
   ruleWarningsMax: 20,
+  configFileBytesMax: 4 * 1024 * 1024,
   workspaceConfigBytesMax: 256 * 1024,
   auditRowsMax: 100_000,
   auditTextCharsMax: 2_000,

@@ -52,7 +52,7 @@ export async function lookForAutorun(roots: readonly string[], kindOf: AutorunKi
   );
   const hooks: string[] = [];
   for (const folder of before.listed.keys()) {
-    if (folder.endsWith('/.git')) hooks.push(...(await readHooksPath(folder, roots)));
+    if (folder.endsWith('/.git')) hooks.push(...readHooksPath(folder, roots));
   }
   const existing = [...before.found]
     .filter(([path, { kind, isCheckout }]) => kind === 'protected' && !isCheckout && !isUnusedHooks(path, roots))

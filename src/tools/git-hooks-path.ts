@@ -1,17 +1,15 @@
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { readSmallText } from '../files/small-file.js';
 import { limits } from '../protocol/limits.js';
 import { isWithin } from './bubblewrap.js';
-import { isSystemError } from './file-paths.js';
-import { readWhole } from './pinned-files.js';
 
 /**
  * The directory that a repository's own config names for its hooks, if it is below one of the roots. A directory that holds the repository
  * itself is left out: nothing could be written then.
  */
-export async function readHooksPath(gitFolder: string, roots: readonly string[]): Promise<string[]> {
-  const named = hooksPathIn((await readConfig(`${gitFolder}/config`)) ?? '');
+export function readHooksPath(gitFolder: string, roots: readonly string[]): string[] {
+  const config = readSmallText(`${gitFolder}/config`, { bytesMax: limits.workspaceConfigBytesMax, followLinks: false });
+  const named = hooksPathIn(config ?? '');
   if (named === undefined || named === '' || named.startsWith('~')) return [];
   const path = resolve(dirname(gitFolder), named);
   const isBelowRoot = roots.some((root) => path !== root && isWithin(path, root));
@@ -43,18 +41,4 @@ function unquote(value: string): string {
   const parts = value.matchAll(valuePart);
   const text = [...parts].map(([, quoted, escaped, plain]) => quoted?.replaceAll(/\\(.)/g, '$1') ?? escaped ?? plain ?? '').join('');
   return text.trim();
-}
-
-/** Undefined when it is too large, or no file that can be read. */
-async function readConfig(path: string): Promise<string | undefined> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
-  try {
-    // A command may have put a pipe there, which nobody is to wait for.
-    await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
-    if (!(await file.stat()).isFile()) return undefined;
-    return (await readWhole(file, limits.workspaceConfigBytesMax))?.toString('utf8');
-  } catch (error) {
-    if (isSystemError(error)) return undefined;
-    throw error;
-  }
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Makes a directory of our own, and what is missing above it. Level by level: Node's recursive mkdir never ends below /proc. */
+/** Makes a directory that only its owner may enter, and what is missing above it. Level by level: Node's recursive mkdir never ends below /proc. */
 export function makeDir(path: string): void {
   if (existsSync(path)) return;
   const above = dirname(path);
