@@ -2,11 +2,12 @@ import type { Policy, Rule, RuleProblem, RuleSources } from '../policy/port.js';
 import type { UiMethod } from '../protocol/events.js';
 import * as z from 'zod';
 import type { Fresh } from '../core/decision.js';
+import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
 import type { Providers, ToolSpec } from '../providers/port.js';
 import type { StoreFault } from '../store/faults.js';
 import type { Store } from '../store/store.js';
-import type { Tool, ToolEntry } from '../tools/port.js';
+import { isOfferedTo, type Tool, type ToolEntry } from '../tools/port.js';
 import type { SystemPrompt } from '../context/port.js';
 import { createArtifactFiles, type ArtifactFiles } from './artifact-files.js';
 import { createAsks } from './asks.js';
@@ -161,9 +162,15 @@ export function createEngine(deps: EngineDeps) {
     for (const sessionId of store.requests.askingSessions()) wakes.wake(sessionId);
   }
 
-  async function toolSpecs(active: string[] | null): Promise<ToolSpec[]> {
+  async function toolSpecs(state: SessionState): Promise<ToolSpec[]> {
     specs ??= await Promise.all(deps.tools.map(async ({ load }) => toSpec(await load())));
-    return specs.filter(({ name }) => active === null || active.includes(name));
+    return specs.filter(({ name }) => isActive(name, state));
+  }
+
+  /** Whether a session's model is told of a tool, and may call it. */
+  function isActive(name: string, { activeTools, model }: Pick<SessionState, 'activeTools' | 'model'>): boolean {
+    const tool = tools.get(name);
+    return tool !== undefined && isOfferedTo(model, tool) && (activeTools === null || activeTools.includes(name));
   }
 
   function tellWaiting(sessionId: string, text: string): void {
@@ -186,6 +193,7 @@ export function createEngine(deps: EngineDeps) {
     providers,
     compactions,
     tools,
+    isActive,
     artifacts,
     policy: deps.policy,
     ruleBook,

@@ -6,15 +6,15 @@ import { toModelMessages } from './history.js';
 
 interface Deps {
   systemPrompt: SystemPrompt;
-  toolSpecs(active: string[] | null): Promise<ToolSpec[]>;
+  toolSpecs(state: SessionState): Promise<ToolSpec[]>;
 }
 
 /** What a model is asked for the next response of a session; a problem says for people why it cannot be. */
 export function createModelRequests({ systemPrompt, toolSpecs }: Deps) {
   /** What is not loaded yet may be gone: a program that was replaced while it ran. */
-  async function specsOf(active: string[] | null): Promise<ToolSpec[] | { problem: string }> {
+  async function specsOf(state: SessionState): Promise<ToolSpec[] | { problem: string }> {
     try {
-      return await toolSpecs(active);
+      return await toolSpecs(state);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       return { problem: `the tools cannot be loaded; restart the daemon (${why})` };
@@ -22,7 +22,7 @@ export function createModelRequests({ systemPrompt, toolSpecs }: Deps) {
   }
 
   return async function toRequest(state: SessionState, history: readonly HistoryEntry[]): Promise<ModelRequest | { problem: string }> {
-    const tools = await specsOf(state.activeTools);
+    const tools = await specsOf(state);
     if ('problem' in tools) return tools;
     const system = systemPrompt({ cwd: state.cwd, tools });
     if ('problem' in system) return system;

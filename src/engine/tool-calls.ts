@@ -5,7 +5,7 @@ import type { OpenCall, SessionState } from '../core/session.js';
 import { utf8Bytes, wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
-import type { Artifacts, Question, Reach, ToolEntry } from '../tools/port.js';
+import { isOfferedTo, type Artifacts, type Question, type Reach, type ToolEntry } from '../tools/port.js';
 import { unlessAborted } from './abortable.js';
 import type { Asks } from './asks.js';
 import type { PatientCommit } from './patience.js';
@@ -44,7 +44,7 @@ interface Granted {
 export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf, tools, clock, fault }: Deps) {
   async function prepare(state: SessionState, call: OpenCall): Promise<Prepared> {
     const entry = tools.get(call.name);
-    if (!entry) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
+    if (!entry || !isOfferedTo(state.model, entry)) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
     if (state.activeTools && !state.activeTools.includes(call.name)) return { problem: `${call.name} is not active in this session.` };
     if (call.problem !== null) return { problem: call.problem };
     try {

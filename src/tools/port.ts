@@ -134,11 +134,19 @@ export interface Tool<Args = unknown> {
 }
 
 /** What is known of a tool without loading it: a daemon at rest has loaded none. */
-export type ToolFacts = Pick<Tool, 'name' | 'description' | 'readOnly' | 'resumable'>;
+export interface ToolFacts extends Pick<Tool, 'name' | 'description' | 'readOnly' | 'resumable'> {
+  /** It demonstrates what tools do: only the offline guide is told of it, and may call it. */
+  offlineOnly?: boolean;
+}
 
 export interface ToolEntry extends ToolFacts {
   /** Loaded when it is first needed. */
   load(): Promise<Tool>;
+}
+
+/** Whether a model, as `provider/name`, may use a tool. */
+export function isOfferedTo(model: string, { offlineOnly }: ToolFacts): boolean {
+  return offlineOnly !== true || model.startsWith('offline/');
 }
 
 /** The `prepare` of a tool that touches neither files nor processes nor the network. */

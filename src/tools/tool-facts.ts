@@ -67,11 +67,13 @@ export const toolFacts = {
     description: 'Tells the current date and time, here or in a time zone.',
     readOnly: true,
     resumable: true,
+    offlineOnly: true,
   },
   echo: {
     name: 'echo',
     description: 'Says a text back, at once or word by word over some seconds. With confirm, a person is asked first.',
     readOnly: false,
     resumable: false,
+    offlineOnly: true,
   },
 } as const satisfies Record<string, ToolFacts>;

@@ -20,10 +20,10 @@ describe.each(apis)('a whole conversation over %s', (api) => {
     expect(texts.at(-1)).toBe('After the summary.');
     const steered = fake.asked.find(({ text }) => text.startsWith('That is enough'));
     expect(steered?.toolResults.map(({ text }) => text)).toEqual([expect.any(String), expect.stringContaining('Not run')]);
-    const clocks = fake.asked
+    const lists = fake.asked
       .filter(({ toolResults }) => toolResults.length === 2)
       .map(({ toolResults }) => toolResults.map(({ isError }) => isError));
-    expect(clocks).toContainEqual([false, false]);
+    expect(lists).toContainEqual([false, false]);
     const thoughtful = (await talk.messages()).filter(({ content }) => JSON.stringify(content).includes('Deep thoughts.'));
     expect(thoughtful).toHaveLength(1);
     expect(fake.asked.map((asked) => asked.api)).toContain(others[api]);
@@ -47,6 +47,24 @@ describe.each(apis)('a whole conversation over %s', (api) => {
       expect((usage as { cost_usd: number }).cost_usd).toBeGreaterThan(0);
       expect(context_left_percent).toBe(99);
     }
+  });
+
+  test('a real model is not told of the tools of the offline guide, and cannot call them', async () => {
+    await using fake = await createFakeModel();
+    await using daemon = await startWithModels(fake);
+    const talk = await openTalk(daemon, undefined, { model: nameOf(api) });
+    fake.script([{ call: 'echo', args: { text: 'x' } }], [{ text: 'Oh.' }]);
+    expect(await talk.run('echo something')).toBe('completed');
+    const [first, second] = fake.asked;
+    expect(JSON.stringify(first?.body)).not.toMatch(/Says a text back|Tells the current date/);
+    expect(second?.toolResults).toMatchObject([{ text: expect.stringContaining('There is no tool named "echo"') }]);
+    const active = async (): Promise<string[]> => {
+      const { tools } = (await talk.ok('list_tools')) as unknown as { tools: { name: string; active: boolean }[] };
+      return tools.filter((tool) => tool.active).map(({ name }) => name);
+    };
+    expect(await active()).not.toContain('echo');
+    await talk.ok('set_model', { model: 'offline/guide' });
+    expect(await active()).toEqual(expect.arrayContaining(['clock', 'echo']));
   });
 
   test('a kill in mid-answer keeps what was said, and the strict server takes what follows', async () => {

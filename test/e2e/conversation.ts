@@ -32,15 +32,11 @@ export async function holdConversation(talk: Talk, { model, other, script }: Par
   expect((await talk.texts('assistant')).at(-1)).not.toBe('');
 
   script(
-    [
-      { thinking: 'Two tools.' },
-      { call: 'ask_user', args: { method: 'confirm', title: 'Go on?' } },
-      { call: 'echo', args: { text: 'two' } },
-    ],
+    [{ thinking: 'Two tools.' }, { call: 'ask_user', args: { method: 'confirm', title: 'Go on?' } }, { call: 'ls', args: {} }],
     [{ text: 'As you wish.' }],
   );
   const steered = await talk.prompt(
-    'In one response call two tools in parallel: first ask_user with method confirm and the title "Go on?", then echo with the text "two".',
+    'In one response call two tools in parallel: first ask_user with method confirm and the title "Go on?", then ls without arguments.',
   );
   const { payload: request } = await talk.until((event) => event.type === 'ui_request' && event.payload.run_id === steered);
   await talk.ok('steer', { text: 'That is enough: call no more tools, just say done.' });
@@ -49,13 +45,13 @@ export async function holdConversation(talk: Talk, { model, other, script }: Par
 
   script(
     [
-      { call: 'clock', args: {} },
-      { call: 'clock', args: { time_zone: 'Asia/Tokyo' } },
+      { call: 'glob', args: { pattern: '*' } },
+      { call: 'glob', args: { pattern: '*.md' } },
     ],
-    [{ text: 'Two clocks.' }],
+    [{ text: 'Two lists.' }],
   );
-  await run(talk, 'In one response call the tool clock twice: without arguments, and with time_zone Asia/Tokyo. Then say both.');
-  expect((await talk.messages()).filter(({ tool_name }) => tool_name === 'clock').length).toBeGreaterThan(0);
+  await run(talk, 'In one response call the tool glob twice: with the pattern *, and with the pattern *.md. Then say what they found.');
+  expect((await talk.messages()).filter(({ tool_name }) => tool_name === 'glob').length).toBeGreaterThan(0);
 
   script([{ thinking: 'Deep thoughts.' }, { text: 'Shallow words.' }], [{ text: 'Yes.' }]);
   await run(talk, 'Think carefully: how many weekdays lie between two Mondays? Answer in one line.');
@@ -71,8 +67,8 @@ export async function holdConversation(talk: Talk, { model, other, script }: Par
   expect(await talk.ended(resumed.run_id)).toBe('completed');
 
   await talk.ok('set_model', { model: other });
-  script([{ thinking: 'Where was I?' }, { call: 'echo', args: { text: 'three' } }], [{ text: 'Here.' }]);
-  await run(talk, 'Call the tool echo with the text "three", then say what it said.');
+  script([{ thinking: 'Where was I?' }, { call: 'ls', args: {} }], [{ text: 'Here.' }]);
+  await run(talk, 'Call the tool ls without arguments, then say what it said.');
 
   await talk.ok('set_model', { model });
   script([{ thinking: 'Back again.' }, { text: 'Home.' }]);

@@ -12,11 +12,11 @@ export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCom
     list_tools(payload, client) {
       const state = stateFor(deps, payload.session_id, client);
       if (!state && payload.session_id !== undefined) return sessionNotFound(payload.session_id);
-      const active = state ? state.activeTools : (readFirstSettings(engine).active_tools ?? null);
+      const settings = state ?? { activeTools: readFirstSettings(engine).active_tools ?? null, model: sessionDefaults().model };
       const tools = [...engine.tools.values()].map(({ name, description }) => ({
         name,
         description,
-        active: active === null || active.includes(name),
+        active: engine.isActive(name, settings),
       }));
       return reply<'list_tools'>('tools', { tools });
     },
