@@ -84,11 +84,12 @@ export function endCompaction(state: SessionState, summary: Summary, fresh: Fres
   return accept(draft.facts, undefined);
 }
 
-/** Nothing came of it; the history is as it was. */
-export function failCompaction(state: SessionState, error: RunError): Decision {
+/** Nothing came of it; the history is as it was. What a summary that is not kept has used is counted all the same. */
+export function failCompaction(state: SessionState, error: RunError, usage: Usage | null = null): Decision {
   if (!state.compaction) return reject('aborted');
   const draft = createDraft(state);
   sayCompactionFailed(draft, error);
+  sayUsage(draft, usage, state.contextLeftPercent);
   return accept(draft.facts, undefined);
 }
 

@@ -120,10 +120,12 @@ export function createCompactions({ store, commit, providers, attempt, instructi
     await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => endCompaction(now, summary, fresh));
   }
 
-  async function giveUp(state: SessionState, error: RunError): Promise<void> {
+  async function giveUp(state: SessionState, error: RunError, usage: Usage | null = null): Promise<void> {
     failedIn.set(state.id, state.run?.id ?? '');
     for (const oldest of failedIn.keys()) if (failedIn.size > limits.signalledSessionsMax) failedIn.delete(oldest);
-    await commit.decideForRun(state.id, state.run?.id ?? '', (now) => failCompaction(now, error));
+    await commit.decideForRun(state.id, state.run?.id ?? '', (now) =>
+      failCompaction(now, error, withCost(usage, providers().facts(state.model).price)),
+    );
   }
 
   return {
@@ -151,12 +153,24 @@ export function createCompactions({ store, commit, providers, attempt, instructi
       const result = await summarize(state, planned, hands);
       if (result === 'stopped') return;
       if ('failure' in result) return giveUp(state, toRunError(result.failure));
+      const larger = findGrowth(planned, result.answer.text);
+      if (larger !== undefined) return giveUp(state, larger, result.answer.usage);
       failedIn.delete(state.id);
       await end(state, planned, result.answer);
     },
   };
 }
 export type Compactions = ReturnType<typeof createCompactions>;
+
+/** Why a summary is not kept: it is longer than what it would stand for. */
+function findGrowth({ earlier, replaced }: CompactionPlan, summary: string): RunError | undefined {
+  const sizeOf = (text: string): number => entrySize([{ type: 'text', text }]);
+  const before = replaced.reduce((sum, { content }) => sum + entrySize(content), earlier === undefined ? 0 : sizeOf(earlier));
+  const after = sizeOf(summary);
+  if (after <= before) return undefined;
+  const cause = `the summary would be longer (about ${after} tokens) than the messages that it replaces (about ${before}), so it was not kept`;
+  return { code: 'command_rejected', message: 'nothing_to_compact', cause };
+}
 
 /** Nothing was answered since the newest summary: another one would change nothing. */
 function isJustCompacted(history: readonly HistoryEntry[]): boolean {

@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { readSmallText } from '../files/small-file.js';
 import { limits } from '../protocol/limits.js';
 import { isBelow, toRealPath } from './real-paths.js';
 
@@ -17,14 +18,14 @@ export interface WorktreeGit {
  */
 export function findWorktreeGit(workspace: string): WorktreeGit | undefined {
   const link = join(workspace, '.git');
-  const named = /^gitdir: ([^\n]+)\n?$/.exec(readSmall(link) ?? '')?.[1];
+  const named = /^gitdir: ([^\n]+)\n?$/.exec(readGitFile(link) ?? '')?.[1];
   const own = named === undefined ? undefined : toRealPath(resolve(workspace, named));
   if (own === undefined || basename(dirname(own)) !== 'worktrees') return undefined;
   const repository = dirname(dirname(own));
   if (isBelow(own, workspace) || isBelow(workspace, repository)) return undefined;
-  const backlink = readSmall(join(own, 'gitdir'))?.trim();
+  const backlink = readGitFile(join(own, 'gitdir'))?.trim();
   if (backlink === undefined || resolve(own, backlink) !== link) return undefined;
-  if (resolve(own, readSmall(join(own, 'commondir'))?.trim() ?? '') !== repository) return undefined;
+  if (resolve(own, readGitFile(join(own, 'commondir'))?.trim() ?? '') !== repository) return undefined;
   const stores = ['objects', 'refs', 'logs'].map((name) => join(repository, name));
   return {
     writable: [own, ...stores].filter(isDirectory),
@@ -32,15 +33,8 @@ export function findWorktreeGit(workspace: string): WorktreeGit | undefined {
   };
 }
 
-/** A short regular file; undefined for everything else, links among it. */
-function readSmall(path: string): string | undefined {
-  try {
-    const found = lstatSync(path);
-    return found.isFile() && found.size <= limits.pathBytesMax * 2 ? readFileSync(path, 'utf8') : undefined;
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined;
-    throw error;
-  }
+function readGitFile(path: string): string | undefined {
+  return readSmallText(path, { bytesMax: limits.pathBytesMax * 2, followLinks: false });
 }
 
 function isDirectory(path: string): boolean {

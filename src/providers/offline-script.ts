@@ -170,10 +170,12 @@ function readPhrase(message: string): Phrase {
 /** What a model is asked when old messages are to be summarised. */
 const recordPattern = /^(?:<earlier_summary>[\s\S]*)?<record>([\s\S]*)<\/record>/;
 
-/** The guide understands nothing, so what it remembers is the beginning of everything that was asked. */
+/** The guide understands nothing, so what it remembers is the beginning of everything that was asked, shorter than the record itself. */
 function listPersonsWords(record: string): string {
   const asked = [...record.matchAll(/^\[person\]\n(.*)$/gm)].map(([, line = '']) => `- ${cutText(line, phraseCharsMax)}`);
-  return ['The offline guide cannot summarise. This is what it was asked:', ...asked.slice(-resultsNamedMax)].join('\n');
+  const list = asked.slice(-resultsNamedMax).join('\n');
+  const summary = `The offline guide cannot summarise. This is what it was asked:\n${list}`;
+  return summary.length <= record.length / 2 ? summary : cutText(`Asked:\n${list}`, Math.max(phraseCharsMax, record.length / 2));
 }
 
 function readEcho(text: string): Record<string, unknown> {

@@ -74,7 +74,7 @@ export async function waitForCompaction(
     const facts = { session_id: sessionId, summary, first_kept_entry_id, tokens_before, tokens_after, trigger };
     return () => reply<'compact_session'>('compaction', facts, ended.seq);
   }
-  if (error?.message === 'nothing_to_compact') return () => rejected('nothing_to_compact');
+  if (error?.message === 'nothing_to_compact') return () => rejected('nothing_to_compact', error.cause);
   if (error?.code !== 'provider_error') return () => rejected('aborted', error?.message);
   return () => refusedWith('provider_error', error.cause === undefined ? error.message : `${error.message}: ${error.cause}`);
 }

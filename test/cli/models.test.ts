@@ -68,7 +68,7 @@ test('a session is summarised by its model, and says what it came to', async () 
 test('the embedded guide remembers what it was asked, and says that this is all it can do', async () => {
   await using fake = await createFakeModel();
   await using daemon = await startWithModels(fake, { config: { model: 'offline/guide' } });
-  for (const text of ['say one', 'say two']) await runOk(daemon, ['send', text, '--wait']);
+  for (const text of ['say one', `say ${'two '.repeat(100)}`, 'say three']) await runOk(daemon, ['send', text, '--wait']);
   expect(await runOk(daemon, ['compact'])).toMatch(/cannot summarise[\s\S]*- say one/);
-  expect(await runOk(daemon, ['send', 'say three', '--wait'])).toBe('three\n');
+  expect(await runOk(daemon, ['send', 'say four', '--wait'])).toBe('four\n');
 });

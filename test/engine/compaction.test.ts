@@ -188,6 +188,20 @@ describe('a summary that somebody asks for', () => {
     expect(berth.store.load(session)?.paused).toBe(false);
   });
 
+  test('that is longer than what it would replace is not kept, is told with both sizes, and its cost is counted', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    await talk(berth, session, 'one', 'two');
+    const before = berth.history(session);
+    compact(berth, session);
+    (await berth.model.next()).say('word '.repeat(100)).end('stop', usage(100));
+    await berth.idle(session);
+    expect(berth.history(session)).toEqual(before);
+    const cause = expect.stringMatching(/longer \(about 1\d\d tokens\) than the messages that it replaces \(about \d\d\)/);
+    expect(ends(berth, session)).toMatchObject([{ error: { message: 'nothing_to_compact', cause } }]);
+    expect(berth.store.load(session)?.usage?.input).toBe(120);
+  });
+
   test('that was cut by the length of an answer is none', async () => {
     await using berth = createTestEngine();
     const session = berth.session();
@@ -294,6 +308,22 @@ describe('a window that fills', () => {
     const session = berth.session();
     await talk(berth, session, `one${'x'.repeat(30_000)}`, `two${'x'.repeat(30_000)}`);
     expect(berth.told(session)).not.toContain('compaction_start');
+  });
+
+  test('goes on without a summary that would be longer, and does not ask for another in that run', async () => {
+    await using berth = createTestEngine({ tools: [createEchoTool()] });
+    berth.model.known = window;
+    const session = berth.session();
+    await talk(berth, session, `one${'x'.repeat(20_000)}`);
+    berth.prompt(session, `two${'x'.repeat(36_000)}`);
+    (await berth.model.next()).say('word '.repeat(10_000)).end();
+    const call = await berth.model.next();
+    expect(call.request.system).toBe('You are a test.');
+    call.call('echo', { text: 'hi' }).end();
+    (await berth.model.next()).say('done').end();
+    await berth.idle(session);
+    expect(ends(berth, session)).toHaveLength(1);
+    expect(berth.store.load(session)?.lastRun?.outcome).toBe('completed');
   });
 
   test('goes on without a summary when none can be made, and does not ask again in that run', async () => {

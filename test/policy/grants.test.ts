@@ -116,14 +116,15 @@ describe('a rule that allows a path', () => {
     const settings = { noSandbox: undefined, network: false, writable: [], own: [] };
     const policy = createPolicy({ home, umask: 0o022, settings: () => settings });
     scene.replaceBy(scene.outside);
+    const toolNames = ['write'];
     const rule = (path: string, action: Rule['action'] = 'allow'): Rule => ({ tool: 'write', path, action });
     for (const path of ['~/shared/x', join(scene.granted, 'x'), '../shared/x']) {
-      const problem = policy.wrongRule(rule(path), workspace);
+      const problem = policy.findRuleProblem(rule(path), { toolNames, workspace });
       expect(problem).toMatchObject({ field: 'path' });
       expect(problem?.message).toContain(`name where it leads: ${join(scene.outside, 'x')}`);
     }
     for (const fine of [rule('~/shared', 'deny'), rule('~/not-there/x'), rule('src'), rule('~/shared/*.txt')])
-      expect(policy.wrongRule(fine, workspace)).toBeUndefined();
-    expect(policy.wrongRule(rule('../shared/x'), undefined)).toBeUndefined();
+      expect(policy.findRuleProblem(fine, { toolNames, workspace })).toBeUndefined();
+    expect(policy.findRuleProblem(rule('../shared/x'), { toolNames, workspace: undefined })).toBeUndefined();
   });
 });
