@@ -1,5 +1,7 @@
 import { isatty } from 'node:tty';
 import { authPath, isProviderName, readAuthFile, setKey } from '../client/auth-file.js';
+import { configNames } from '../client/config-text.js';
+import { nearest } from '../protocol/nearest.js';
 import { shortenHome } from './brief.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { printable } from './printable.js';
@@ -33,6 +35,7 @@ export const authSet: Subcommand = {
     'request on, with no restart.',
   async run({ provider }: Args, { paths: { configDir }, print }) {
     checkProvider(provider);
+    refuseMisspelled(provider, configDir);
     // Nobody should look a key up for a file that cannot be written.
     readAuthFile(configDir);
     const typed = isatty(0) ? await readHidden(`API key for ${provider} (not shown): `) : await readPiped();
@@ -53,6 +56,16 @@ export function checkProvider(typed: string): void {
   if (!isProviderName(typed) || typed.startsWith('-')) {
     throw new WrongUsage('the name of a provider is 1 to 64 letters, digits, dots, dashes and underscores, such as anthropic or openai');
   }
+}
+
+/** A name that is nearly one that is built in, and that nothing else knows, would keep a key that is never used. */
+function refuseMisspelled(provider: string, configDir: string): void {
+  if (builtIn.includes(provider) || configNames(configDir, provider) || readAuthFile(configDir).providers.includes(provider)) return;
+  const near = nearest(provider, builtIn);
+  if (near === undefined) return;
+  throw new Refused(
+    `there is no provider ${provider}; did you mean ${near}? One of your own is named under providers in config.json first`,
+  );
 }
 
 async function readPiped(): Promise<string> {

@@ -27,6 +27,7 @@ const promptColumnsMax = 40;
 
 export const ls: Subcommand = {
   usage: 'ls',
+  alias: 'list',
   summary: 'List sessions, newest first.',
   options: {
     '--all': 'archived ones too',

@@ -49,8 +49,11 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'daemon stop': async () => (await import('./daemon-stop.js')).daemonStop,
   'daemon restart': async () => (await import('./daemon-restart.js')).daemonRestart,
   'daemon reload': async () => (await import('./daemon-reload.js')).daemonReload,
+  'daemon logs': async () => (await import('./daemon-logs.js')).daemonLogs,
   'daemon status': async () => (await import('./daemon-status.js')).daemonStatus,
 };
+/** Whoever lists one thing with `ls` may list the other with it. */
+const aliases: Record<string, string> = { list: 'ls', 'permissions list': 'permissions ls', 'auth ls': 'auth list' };
 const groupNames = ['permissions', 'auth', 'daemon'];
 const refusals = [Refused, SessionUnclear, AttachRefused, SubscribeRefused, HomeUnknown, AuthFileRefused];
 const pathFlags: Record<string, keyof PathFlags> = { '--socket': 'socket', '--state-dir': 'stateDir', '--config-dir': 'configDir' };
@@ -76,14 +79,19 @@ async function choose(typed: string[]): Promise<CommandLine> {
   const [first = '', second = ''] = words;
   if (first === 'help') return choose([...words.slice(1), '--help']);
   const isGroup = groupNames.includes(first);
-  const found = await load(isGroup ? `${first} ${second}` : first, typed);
+  const name = isGroup ? `${first} ${second}` : first;
+  const found = await load(aliases[name] ?? name, typed);
   // Commander is a fifth of the start of a command, and a name alone does not need it.
-  if (found && plain && words.join(' ') === found.usage.replace(/ ?\[.*/, '')) return { subcommand: found, args: {}, flags };
+  if (found && plain && isNameOf(found, words.join(' '))) return { subcommand: found, args: {}, flags };
   const { parseCommandLine } = await import('./parse.js');
   if (found) return parseCommandLine(typed, [found]);
   // Help, or a name that does not exist: commander wants to know them all.
   const all = await Promise.all(Object.values(subcommands).map((loadAny) => loadAny()));
   return parseCommandLine(first === '' || (isGroup && second === '') ? typed : words, all);
+}
+
+function isNameOf({ usage }: Subcommand, typed: string): boolean {
+  return (aliases[typed] ?? typed) === usage.replace(/ ?\[.*/, '');
 }
 
 async function load(name: string, typed: string[]): Promise<Subcommand | undefined> {

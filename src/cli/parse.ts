@@ -44,6 +44,7 @@ export function parseCommandLine(argv: string[], known: Subcommand[]): CommandLi
     const name = names.at(-1);
     const command = name === undefined ? program : parent.command(name);
     if (name !== undefined) describeTo(command, subcommand);
+    if (subcommand.alias !== undefined) command.alias(subcommand.alias);
     const { unwanted, excess = unwanted } = subcommand;
     if (unwanted !== undefined) command.allowUnknownOption();
     if (excess !== undefined) command.allowExcessArguments();
@@ -99,7 +100,7 @@ function toTerm(command: Command): string {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
     return argument.required ? `<${name}>` : `[${name}]`;
   });
-  return [command.name(), ...args].join(' ');
+  return [[command.name(), ...command.aliases()].join('|'), ...args].join(' ');
 }
 
 /** Adds what a subcommand takes to a commander command. */

@@ -20,6 +20,7 @@ type Permissions = ReplyPayload<'list_permissions'>;
 
 export const permissionsLs: Subcommand = {
   usage: 'permissions ls',
+  alias: 'list',
   summary: 'Say what sessions of this directory may do: mode, sandbox and rules.',
   options: {
     '--all': 'every rule there is, also those of other directories and sessions',

@@ -31,6 +31,8 @@ export interface Subcommand {
   /** Its name and its arguments as a person types them. */
   usage: string;
   summary: string;
+  /** Another word for the last one of its name. */
+  alias?: string;
   options?: Record<string, string>;
   /** What is said, instead of what was typed, to anything on the command line that it does not take. */
   unwanted?: string;

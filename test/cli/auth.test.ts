@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
@@ -104,6 +104,18 @@ test('a key on the command line is refused with the reason, and not repeated', a
   expect(existsSync(authFile(home))).toBe(false);
 });
 
+test('a provider that is nearly a built-in one is refused with its name, unless the config has it', async () => {
+  await using home = makeHome();
+  const { code, stderr } = await runCommand(home, ['auth', 'set', 'antropic'], { input: key });
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/there is no provider antropic; did you mean anthropic\?/);
+  expect(existsSync(authFile(home))).toBe(false);
+  mkdirSync(home.paths.configDir, { recursive: true });
+  writeFileSync(join(home.paths.configDir, 'config.json'), '{ "providers": { // mine\n "antropic": { "api": "anthropic", }, }, }');
+  await runOk(home, ['auth', 'set', 'antropic'], { input: key });
+  expect(keysIn(home)).toEqual({ antropic: { api_key: key } });
+});
+
 test('what is no key is refused, and nothing is written', async () => {
   await using home = makeHome();
   for (const input of ['', ' \n\n', `${key}\nuser: me\n`, `${key}é`, `${key}\u0000`, key.repeat(2_000_000)]) {
@@ -148,8 +160,8 @@ test('twenty commands at once keep twenty keys', async () => {
 test('help says which providers there are, and that no restart is needed', async () => {
   await using home = makeHome();
   expect(await runOk(home, ['auth', '--help'])).toMatch(/set <provider>[^]*list[^]*rm <provider>/);
-  for (const name of ['set', 'list', 'rm'])
-    expect(await runOk(home, ['auth', name, '--help'])).toContain(`Usage: berth auth ${name} [options]`);
+  for (const [name, usage = name] of [['set'], ['list', 'list|ls'], ['rm']] as const)
+    expect(await runOk(home, ['auth', name, '--help'])).toContain(`Usage: berth auth ${usage} [options]`);
   expect(await runOk(home, ['help', 'auth', 'set'])).toMatch(/anthropic or openai, or any provider that config\.json names[^]*no restart/);
   expect(await runCommand(home, ['auth', 'dance'])).toMatchObject({ code: 64 });
   expect(await runCommand(home, ['auth', 'list', 'x'])).toMatchObject({ code: 64 });

@@ -18,14 +18,14 @@ function stateOf(daemon: TestDaemon, session: string): Promise<JsonLine> {
 test('every subcommand has help, and says 64 to what it does not know', async () => {
   await using daemon = await startDaemon();
   const help = await runOk(daemon, ['--help']);
-  const names = [...help.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? '');
+  const names = [...help.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)? /gm)].map((match) => match[1] ?? '');
   expect(names).toEqual(
     'new ls send attach log queue abort resume answer state rename archive rm branch tree compact model models mode artifact permissions auth daemon'.split(
       ' ',
     ),
   );
   const rules = ['ls', 'add', 'rm', 'test', 'log', 'trust', 'distrust'].map((name) => ['permissions', name]);
-  const all = [...names.map((name) => [name]), ...['run', 'start', 'stop', 'status'].map((name) => ['daemon', name]), ...rules];
+  const all = [...names.map((name) => [name]), ...['run', 'start', 'stop', 'logs', 'status'].map((name) => ['daemon', name]), ...rules];
   for (const words of all) {
     expect(await runOk(daemon, [...words, '--help'])).toContain(`Usage: berth ${words.join(' ')}`);
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connect } from '../../src/client/index.js';
@@ -193,4 +193,45 @@ test('a daemon that goes away in the middle is an error of its own', async () =>
   await runOk(daemon, ['daemon', 'stop']);
   expect(code).toBe(1);
   expect(stderr).toMatch(/lost connection…\nberth: back\nberth: the run was interrupted: .*; berth resume \w+ continues it/);
+});
+
+test('the newest lines of the log are printed for people or as they are, without a daemon, and what follows on demand', async () => {
+  await using home = makeHome();
+  expect(await runCommand(home, ['daemon', 'logs'])).toMatchObject({ code: 1, stderr: expect.stringContaining('there is no log yet') });
+  await runOk(home, ['daemon', 'start']);
+  await runOk(home, ['daemon', 'stop']);
+  const file = readFileSync(join(home.paths.stateDir, 'berth.log'), 'utf8').trimEnd().split('\n');
+  expect((await runOk(home, ['daemon', 'logs', '-n', '1', '--json'])).trimEnd()).toBe(file.at(-1));
+  const lines = (await runOk(home, ['daemon', 'logs'])).trimEnd().split('\n');
+  expect(lines).toHaveLength(file.length);
+  expect(lines.at(-1)).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z info stopped$/);
+
+  await using follow = startCommand(home, ['daemon', 'logs', '-n', '1', '-f']);
+  await follow.until((text) => text.includes('info stopped'));
+  appendFileSync(join(home.paths.stateDir, 'berth.log'), '{"level":40,"time":0,"msg":"first"}\n');
+  await follow.until((text) => text.includes('1970-01-01T00:00:00.000Z warn first'));
+  appendFileSync(join(home.paths.stateDir, 'berth.log'), '{"level":50,"time":0,"msg":"se');
+  appendFileSync(join(home.paths.stateDir, 'berth.log'), 'cond","why":{"a":1}}\n');
+  await follow.until((text) => text.includes('error second why={"a":1}\n'));
+  follow.child.kill('SIGINT');
+  expect(await follow.finished()).toMatchObject({ signal: 'SIGINT' });
+});
+
+test('a list is asked for with ls and with list, wherever there is one', async () => {
+  await using home = makeHome();
+  for (const [one, other] of [
+    [['ls'], ['list']],
+    [
+      ['permissions', 'ls'],
+      ['permissions', 'list'],
+    ],
+    [
+      ['auth', 'list'],
+      ['auth', 'ls'],
+    ],
+  ] as const) {
+    expect(await runOk(home, [...other])).toBe(await runOk(home, [...one]));
+    expect(await runOk(home, [...other, '--json'])).toBe(await runOk(home, [...one, '--json']));
+    expect(await runOk(home, [...other, '--help'])).toBe(await runOk(home, [...one, '--help']));
+  }
 });
