@@ -147,6 +147,8 @@ export const limits = {
   reviveAgainMs: 60_000,
   connectRetryMaxMs: 250,
   spareDescriptorsMin: 48,
+  /** Of both halves of V8's young generation. */
+  youngGenerationBytesMax: 8 * 1024 * 1024,
   /** A daemon copies its program only where this much stays free. */
   programCopySpareBytesMin: 64 * 1024 * 1024,
   // Keys of providers
