@@ -44,7 +44,7 @@ export const limits = {
   pageEndsMax: 256,
   eventPageRowsMax: 256,
   eventPageBytesMax: 256 * 1024,
-  eventTailBytesMax: 1024 * 1024,
+  eventTailBytesMax: 256 * 1024,
   waitedEventsMax: 1_000,
   waitedEventsBytesMax: 2 * 1024 * 1024,
   artifactPageBytesMax: 512 * 1024,

@@ -31,6 +31,13 @@ export interface LogPage {
   more: boolean;
 }
 
+/** Bytes in memory of their own: small buffers usually share a block with others, and one that is kept would keep all of it. */
+function toOwnBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
 /** The log: append within a transaction, read after a cursor. The newest lines are kept encoded, within a bound. */
 export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows) {
   const insert = db.prepare<[number, string, string | null, string, string, number]>(
@@ -76,7 +83,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
       runId: payload.run_id,
       turnId: payload.turn_id,
       deleted: payload.deleted === true,
-      line: Buffer.from(`${encodeDurable(event)}\n`),
+      line: toOwnBytes(`${encodeDurable(event)}\n`),
     };
   }
 

@@ -263,3 +263,10 @@ test('a session that is made says everything about itself in its first event', a
   expect(made.ok).toBe(true);
   expect(berth.events('ses_x')).toMatchObject([{ type: 'session_update', payload: { created: true, title: 'x', cwd: '/' } }]);
 });
+
+test('a line that is kept encoded takes no more memory than its bytes', async () => {
+  await using berth = createTestEngine();
+  const { lines } = berth.store.log.readAfter(berth.session(), 0);
+  expect(lines.map(({ line }) => line.buffer.byteLength)).toEqual(lines.map(({ line }) => line.length));
+  expect(lines).not.toEqual([]);
+});
