@@ -6,6 +6,7 @@ import { findWorktreeGit } from './git-worktree.js';
 import { autorunKind, isSecret, lateCodeIn, secretPlaces, type Guarded } from './guarded-paths.js';
 import { allowedWrites, judgePath, judgeRealPath, sayWhy, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
+import { findListeningSockets } from './listening-sockets.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
 import { findRuleProblem } from './rule-check.js';
 import { rulesForTool } from './rules.js';
@@ -139,8 +140,15 @@ function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
     ...(isForGit ? { gitWritable: worktree.writable } : {}),
     readOnly: [...writable.flatMap((root) => lateCodeIn(root, guarded)), ...(isForGit ? worktree.readOnly : []), ...readOnly],
     // A session in ~/.config/tool sees that; berth's own places are no roots, and always hidden.
-    hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...hidden],
+    hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...hidden, ...hiddenSockets(now)],
   };
+}
+
+/** Sockets of a project are in its workspace, and its programs use them. In the home directory are everybody's. */
+function hiddenSockets(now: Case): string[] {
+  if (!commandOf(now)) return [];
+  const projects = now.roots.filter((root) => root !== now.guarded.home);
+  return findListeningSockets().filter((path) => !projects.some((root) => isBelow(path, root)));
 }
 
 /** Files that a rule denies to read by name are not there for commands, whatever they call them. */

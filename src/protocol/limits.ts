@@ -206,6 +206,8 @@ export const limits = {
   /** A directory that takes more is read piece by piece. */
   autorunFolderBytesMax: 256 * 1024,
   autorunPathsMax: 300,
+  /** How many sockets of other programs are covered up for a command. */
+  hiddenSocketsMax: 1_000,
   autorunToldPathsMax: 20,
   commandProcessesMax: 2_048,
   /** A quarter of the machine's memory where that is more. */

@@ -189,8 +189,10 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
     const kind = nearest(path)?.kind;
     // Nothing of the machine is to be seen in private directories and below what is hidden.
     if (kind === 'private' || kind === 'hidden') continue;
-    if (lstatSync(path).isDirectory()) put('hidden', path, '--tmpfs');
-    else put('hidden', path, '--ro-bind', '/dev/null');
+    // Sockets come and go.
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.isDirectory()) put('hidden', path, '--tmpfs');
+    else if (found) put('hidden', path, '--ro-bind', '/dev/null');
   }
   // What is protected could still be moved away with the directory that it is in, unless that is a mount point itself.
   const pinned: string[] = [];
