@@ -39,12 +39,20 @@ export function lookAtBuiltin(name: string, look: Look): boolean {
     else if (values.length > 0) look.inner.push({ script: values.join(' ') });
     look.anywhere = true;
   }
+  // A file is a program like any other; what comes through a pipe or has a computed name is a text that nobody has seen.
+  if ((name === 'source' || name === '.') && isUnseen(rest[0]?.value)) look.runsUnknown = true;
+  // It gives a program another name, under which no rule knows it.
+  if (name === 'hash' && rest.some(({ value }) => value === null || /^-\w*p/.test(value))) look.runsUnknown = true;
   if (name === 'trap' || name === 'alias' || name === 'complete' || name === 'compgen' || name === 'bind' || name === 'mapfile') {
     look.anywhere = true;
     if (name === 'trap' && rest[0]?.value === null) look.runsUnknown = true;
     for (const { value } of rest) if (value !== null) look.inner.push({ script: value.replace(/^[\w.-]+=/, ''), isGuess: true });
   }
   return true;
+}
+
+function isUnseen(path: string | null | undefined): boolean {
+  return path === null || (path !== undefined && /^\/(dev\/(stdin|fd)|proc)(\/|$)/.test(path));
 }
 
 function isPlainOption(value: string | null, before: string | null | undefined): boolean {

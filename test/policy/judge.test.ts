@@ -134,6 +134,13 @@ describe('a command that is known only when it runs', () => {
     'find . -exec {} \\;',
     'sh -c \'"$@"\' _ rm x',
     'trap "$x" EXIT',
+    'source <(echo rm x)',
+    '. /dev/stdin <<< "rm x"',
+    'source /dev/fd/3 3<<< "rm x"',
+    '. "$x"',
+    'hash -p /bin/rm q; q x',
+    'hash -p/bin/rm q; q x',
+    'hash -p "$x" q; q x',
     'exec $x',
     'for c in rm ls; do $c x; done',
     'f() { "$@"; }; f rm x',
@@ -156,7 +163,15 @@ describe('a command that is known only when it runs', () => {
     const judge = (command: string, some: Rule[]) => world.bash(command, { mode: 'auto_edit', rules: some }).action;
     expect(judge('git $x', pushing)).toBe('ask');
     expect(judge('git -C src "$x" origin', pushing)).toBe('ask');
-    for (const plain of ['git log $x', 'echo $x', 'npm $x', 'cat "$f"', 'for f in *.ts; do wc -l "$f"; done']) {
+    for (const plain of [
+      'git log $x',
+      'echo $x',
+      'npm $x',
+      'cat "$f"',
+      'for f in *.ts; do wc -l "$f"; done',
+      '. venv/bin/activate',
+      'hash -r',
+    ]) {
       expect(judge(plain, pushing), plain).toBe('allow');
     }
     // A flag is no subcommand: who denies rm -rf has not asked about every rm with a variable.
