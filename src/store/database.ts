@@ -86,12 +86,14 @@ export function refuseNewer(path: string, found: number, known: number): void {
   throw new StoreRefused(`${path} has schema version ${found}, this berth knows ${known}; it was left as it is. Upgrade berth to use it`);
 }
 
+/** What an empty store says of itself. With its application id, a database of another program is never taken over. */
+export function markAsOwn(db: Database): void {
+  db.pragma('auto_vacuum = INCREMENTAL');
+  db.pragma(`application_id = ${applicationId}`);
+}
+
 function setPragmas(db: Database, path: string): void {
-  if (db.pragma('user_version', { simple: true }) === 0) {
-    db.pragma('auto_vacuum = INCREMENTAL');
-    // Says whose file this is: a database of another program is never taken over.
-    db.pragma(`application_id = ${applicationId}`);
-  }
+  if (db.pragma('user_version', { simple: true }) === 0) markAsOwn(db);
   db.pragma('journal_mode = WAL');
   // After journal_mode: the driver falls back to NORMAL when it turns to WAL.
   db.pragma('synchronous = FULL');

@@ -10,11 +10,11 @@ const full = process.env.BERTH_FAULTS === 'full';
 const kills = full ? 100 : 20;
 const seed = process.env.BERTH_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.BERTH_SEED);
 
-/** Starts a daemon and kills it some time after its store has appeared, while the tables are being made. */
+/** Starts a daemon and kills it some time after its store has begun to appear: while it is being made, moved to its place or opened. */
 async function killAtBirth(daemon: TestDaemon, afterMs: number): Promise<void> {
   const starting = daemon.start().catch((error: unknown) => expect(String(error)).toMatch('the daemon ended with null'));
   const file = join(daemon.paths.stateDir, 'berth.db');
-  while (!existsSync(file)) await turnOfLoop();
+  while (!existsSync(`${file}.new`) && !existsSync(file)) await turnOfLoop();
   if (afterMs > 0) await delay(afterMs);
   await daemon.kill9();
   await starting;

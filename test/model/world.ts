@@ -23,8 +23,8 @@ import type { Answer, Handlers, Later } from '../../src/server/handler.js';
 import { createHandlers } from '../../src/server/handlers.js';
 import { createStateView } from '../../src/server/state-view.js';
 import { createSubscription, type Subscription } from '../../src/server/subscription.js';
-import { openDatabase } from '../../src/store/database.js';
-import { migrate, readMigrations } from '../../src/store/migrate.js';
+import { openOrCreate } from '../../src/store/create.js';
+import { readMigrations } from '../../src/store/migrate.js';
 import type { Database } from '../../src/store/sqlite.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import { createAskUserTool } from '../../src/tools/ask-user.js';
@@ -127,8 +127,7 @@ export function createWorld(seed: number) {
 
   /** A database that takes nothing any more once its engine is dead, as if its process were gone. */
   function openMortal(life: { dead: boolean }): Database {
-    const db = openDatabase(join(root, 'berth.db'), migrations.length);
-    migrate(db, migrations);
+    const db = openOrCreate(join(root, 'berth.db'), migrations);
     const transaction = db.transaction.bind(db);
     db.transaction = ((work: (...args: unknown[]) => unknown) => {
       if (life.dead) throw Object.assign(new Error('dead'), { code: 'SQLITE_BUSY' });

@@ -10,8 +10,8 @@ import type { Outcome } from '../../src/engine/commit.js';
 import { createEngine, type Engine, type EngineDeps } from '../../src/engine/engine.js';
 import { until } from '../../src/engine/wakes.js';
 import type { DurableEvent } from '../../src/protocol/events.js';
-import { openDatabase } from '../../src/store/database.js';
-import { migrate, readMigrations } from '../../src/store/migrate.js';
+import { openOrCreate } from '../../src/store/create.js';
+import { readMigrations } from '../../src/store/migrate.js';
 import { createStore, type Store } from '../../src/store/store.js';
 import type { Policy } from '../../src/policy/port.js';
 import type { Tool, ToolEntry } from '../../src/tools/port.js';
@@ -22,8 +22,7 @@ import { createScriptedModel, type ScriptedModel } from './scripted-model.js';
 export const migrations = readMigrations(fileURLToPath(new URL('../../migrations', import.meta.url)));
 
 export function openStore(path: string, bootId = 'boot_test'): Store {
-  const db = openDatabase(path, migrations.length);
-  migrate(db, migrations);
+  const db = openOrCreate(path, migrations);
   return withCheckedHistories(createStore(db, bootId));
 }
 
