@@ -23,9 +23,9 @@ function create(path: string, migrations: Migration[]): void {
     removeUnfinished(unfinished);
     const db = new (loadSqlite())(unfinished);
     try {
-      markAsOwn(db);
       db.pragma('synchronous = OFF');
       db.pragma('journal_mode = MEMORY');
+      markAsOwn(db);
       db.transaction(() => migrate(db, migrations))();
       db.pragma('journal_mode = WAL');
     } finally {
