@@ -4,7 +4,8 @@ export interface Figure {
   unit: string;
   value: number;
   floor: number | null;
-  must: number;
+  /** Null for what is only told: it has no budget of its own. */
+  must: number | null;
   should: number;
 }
 
@@ -30,5 +31,5 @@ export function scoreOf({ value, floor }: Figure): number {
 
 export function judge(figure: Figure): Result {
   const score = scoreOf(figure);
-  return { ...figure, ratio: figure.floor === null ? null : score, ok: score <= figure.must };
+  return { ...figure, ratio: figure.floor === null ? null : score, ok: figure.must === null || score <= figure.must };
 }

@@ -8,6 +8,7 @@ function show(value: number): string {
 
 function verdictOf(result: Result): string {
   if (!result.ok) return 'MISSED';
+  if (result.must === null) return 'told';
   return scoreOf(result) <= result.should ? 'good' : 'ok';
 }
 
@@ -18,8 +19,8 @@ function toCells(result: Result): string[] {
     `${show(value)} ${unit}`,
     floor === null ? '' : `${show(floor)} ${unit}`,
     ratio === null ? '' : ratio.toFixed(2),
-    `≤ ${must}`,
-    `≤ ${should}`,
+    must === null ? '' : `≤ ${must}`,
+    must === null ? '' : `≤ ${should}`,
     verdictOf(result),
   ];
 }
