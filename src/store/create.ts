@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, fsyncSync, lstatSync, openSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { markAsOwn, openDatabase } from './database.js';
 import { StoreRefused } from './faults.js';
@@ -14,39 +14,38 @@ export function openOrCreate(path: string, migrations: Migration[]): Database {
 }
 
 /**
- * Makes an empty store beside its place and renames it, so that a kill or a power failure leaves a whole one or none. It is synced once
- * instead of after each of its steps, which is a tenth of a first start.
+ * Makes an empty store in memory and moves it to its place whole, so that a kill or a power failure leaves one or none. On disk each
+ * migration is synced by itself, which took a tenth of a first start.
  */
 function create(path: string, migrations: Migration[]): void {
   const unfinished = `${path}.new`;
   try {
-    removeUnfinished(unfinished);
-    const db = new (loadSqlite())(unfinished);
-    try {
-      db.pragma('synchronous = OFF');
-      db.pragma('journal_mode = MEMORY');
-      markAsOwn(db);
-      db.transaction(() => migrate(db, migrations))();
-      db.pragma('journal_mode = WAL');
-    } finally {
-      db.close();
-    }
-    sync(unfinished);
+    withFile(unfinished, 'w', (fd) => {
+      writeFileSync(fd, makeEmpty(migrations));
+      fsyncSync(fd);
+    });
     renameSync(unfinished, path);
-    sync(dirname(path));
+    withFile(dirname(path), 'r', fsyncSync);
   } catch (error) {
     throw new StoreRefused(`cannot make ${path}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-function removeUnfinished(path: string): void {
-  for (const suffix of ['', '-journal', '-wal', '-shm']) rmSync(`${path}${suffix}`, { force: true });
+function makeEmpty(migrations: Migration[]): Buffer {
+  const db = new (loadSqlite())(':memory:');
+  try {
+    markAsOwn(db);
+    migrate(db, migrations);
+    return db.serialize();
+  } finally {
+    db.close();
+  }
 }
 
-function sync(path: string): void {
-  const fd = openSync(path, 'r');
+function withFile(path: string, flags: string, work: (fd: number) => void): void {
+  const fd = openSync(path, flags, 0o600);
   try {
-    fsyncSync(fd);
+    work(fd);
   } finally {
     closeSync(fd);
   }
