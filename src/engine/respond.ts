@@ -56,6 +56,8 @@ export function createRespond(deps: Deps) {
       const isSilent = message.units === 0;
       apply(message, delta);
       if (isSilent && message.units > 0) onFirstWords();
+      if (message.blocks.length > limits.messageBlocksMax)
+        return { failure: { message: `the answer was cut: it has more than ${limits.messageBlocksMax} parts` } };
       if (message.units > limits.messageTextUnitsMax) return { answer: { stopReason: 'length', usage: null } };
     }
     return signal.aborted ? 'stopped' : { failure: { message: 'the model stopped in the middle of its answer', retry: {} } };

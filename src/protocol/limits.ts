@@ -66,6 +66,8 @@ export const limits = {
   runsAtOnceMax: 8,
   turnsPerRunMax: 1_000,
   toolCallsPerMessageMax: 64,
+  /** Texts, thoughts and calls of one answer. Each costs every reader and every checkpoint a look. */
+  messageBlocksMax: 1_024,
   toolArgumentsBytesMax: 256 * 1024,
   toolResultBytesMax: 256 * 1024,
   contextMessagesMax: 2_000,
@@ -98,6 +100,8 @@ export const limits = {
   modelIdleMs: 300_000,
   modelCloseMs: 1_000,
   modelLineBytesMax: 32 * 1024 * 1024,
+  /** As much of an answer is read at once; then everybody else has a turn. */
+  modelTurnBytes: 16 * 1024,
   modelErrorBytesMax: 64 * 1024,
   modelCauseCharsMax: 500,
   modelListMs: 5_000,

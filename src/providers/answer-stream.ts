@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
 import type { ArrivingBytes } from './arriving-bytes.js';
 import { toErrorEvent } from './error-bodies.js';
@@ -36,6 +37,7 @@ export function toAnswerStream(
   const passage = createPassage();
   let waiting: Uint8Array = noBytes;
   let over = false;
+  let bytesOfTurn = 0;
 
   async function readMore(): Promise<void> {
     const { done, value } = await (passage.isOver() ? readSoon(body) : body.next());
@@ -57,6 +59,12 @@ export function toAnswerStream(
       const end = endOfPiece(waiting, pieceBytes);
       const value = waiting.subarray(0, end);
       waiting = waiting.subarray(end);
+      // A server that sends without a pause would be read without one, while everybody else waits.
+      bytesOfTurn += value.length;
+      if (bytesOfTurn >= limits.modelTurnBytes) {
+        bytesOfTurn = 0;
+        await nextTurn();
+      }
       return { done: false, value };
     },
     return: () => body.return(),

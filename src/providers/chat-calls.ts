@@ -1,4 +1,6 @@
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
+import { limits } from '../protocol/limits.js';
+import { AnswerTooLong } from './answer-stream.js';
 import type { ModelDelta } from './port.js';
 import { toJson, toWord } from './told.js';
 
@@ -39,10 +41,12 @@ export function createCallReader(placeOf: (number: number) => number): { read(fr
       const isNamed = call.name !== '';
       call.id ||= id;
       call.name ||= name;
-      call.json += json;
+      const said = isNamed ? json : call.json + json;
+      // Longer arguments are no good to anybody, and need not be known here once they are told.
+      if (call.json.length <= limits.toolArgumentsBytesMax) call.json += json;
+      else if (call.name === '') throw new AnswerTooLong('a call that has arguments and no name');
       if (call.name === '') return [];
       const block = placeOf(call.number);
-      const said = isNamed ? json : call.json;
       return [
         ...(isNamed ? [] : [{ type: 'tool_call' as const, block, id: call.id, name: call.name }]),
         ...(said === '' ? [] : [{ type: 'tool_arguments' as const, block, json: said }]),

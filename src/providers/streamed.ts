@@ -1,5 +1,5 @@
 import { limits } from '../protocol/limits.js';
-import { OddAnswer, type Arrival } from './answer-stream.js';
+import { AnswerTooLong, OddAnswer, type Arrival } from './answer-stream.js';
 import { cutFailure, emptyFailure, stalledFailure, toFailure, type Asked } from './failures.js';
 import { fullManner, leanerAfter, type Manner } from './lean.js';
 import type { ModelDelta, ModelFailure, ModelRequest } from './port.js';
@@ -117,6 +117,7 @@ function readEvent<Event>(reader: Reader<Event>, event: Event): ReturnType<Reade
   try {
     return reader.read(event);
   } catch (cause) {
+    if (cause instanceof AnswerTooLong) throw cause;
     throw new OddAnswer('something that is not understood', { cause });
   }
 }

@@ -219,6 +219,20 @@ describe('nonsense from a model', () => {
     expect(results(berth, session)).toHaveLength(limits.toolCallsPerMessageMax);
   });
 
+  test('a message with more parts than anybody needs is cut, and none of its calls is run', async () => {
+    await using berth = createTestEngine({ tools: [createEchoTool()] });
+    const session = await ask(berth, (call) => {
+      for (let i = 0; i < 2 * limits.messageBlocksMax; i++) call.call('echo', { text: String(i) });
+      call.end();
+    });
+    await berth.idle(session);
+    expect(results(berth, session)).toEqual([]);
+    expect(berth.store.load(session)?.lastRun).toMatchObject({
+      outcome: 'failed',
+      error: { message: 'the answer was cut: it has more than 1024 parts' },
+    });
+  });
+
   test('arguments that are too long are an error result, not a crash', async () => {
     await using berth = createTestEngine({ tools: [createEchoTool()] });
     const session = await ask(berth, (call) => call.call('echo', { text: 'x'.repeat(limits.toolArgumentsBytesMax) }).end());

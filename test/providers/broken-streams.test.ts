@@ -2,6 +2,8 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { toAnswerStream } from '../../src/providers/answer-stream.js';
+import type { ArrivingBytes } from '../../src/providers/arriving-bytes.js';
 import type { ModelFailure } from '../../src/providers/port.js';
 import { apis, type Api } from '../../src/providers/settings.js';
 import type { Reply, Step, StreamError } from '../support/fake-model/reply.js';
@@ -229,4 +231,43 @@ test.each<[unknown, Partial<ModelFailure>]>([
 test('openai-responses: a response that failed for no reason may work the next time', async () => {
   const raw = sse({ type: 'response.failed', response: { status: 'failed', error: null } }, 'response.failed');
   expect((await hear('openai-responses', [{ text: 'so' }, { raw }])).failure).toMatchObject({ retry: {} });
+});
+
+test('arguments of a call that never gets a name are not kept for ever', async () => {
+  let left: Promise<void> | undefined;
+  await using server = await createRawServer((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const chunk = { choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: 'x'.repeat(10_000) } }] } }] };
+    left = writeForever(response, `data: ${JSON.stringify(chunk)}\n\n`);
+  });
+  const failure = failureOf(await createAsking('openai-chat', server.url).ask());
+  expect(failure).toEqual({ message: 'x sent an answer that does not end: a call that has arguments and no name' });
+  await left;
+});
+
+test('an answer that comes without a pause leaves everybody else their turn', async () => {
+  const chunk = Buffer.from(': keep-alive\n\n'.repeat(4_096));
+  let chunks = 0;
+  const source: ArrivingBytes = {
+    next: () => Promise.resolve(chunks++ < 50 ? { done: false, value: chunk } : { done: true, value: undefined }),
+    return: () => Promise.resolve({ done: true, value: undefined }),
+    [Symbol.asyncIterator]: () => source,
+  };
+  for (const pieceBytes of [2_048, Infinity]) {
+    chunks = 0;
+    let bytes = 0;
+    let longest = 0;
+    let before = 0;
+    const turn = (): void => {
+      longest = Math.max(longest, bytes - before);
+      before = bytes;
+      immediate = setImmediate(turn);
+    };
+    let immediate = setImmediate(turn);
+    for await (const piece of toAnswerStream(source, () => undefined, { pieceBytes })) bytes += piece.length;
+    turn();
+    clearImmediate(immediate);
+    expect(bytes).toBe(50 * chunk.length);
+    expect(longest).toBeLessThanOrEqual(pieceBytes === Infinity ? chunk.length : 20_000);
+  }
 });
