@@ -11,7 +11,7 @@ export const limits = {
   /** A model that says more than this in one message is stopped with `length`. */
   messageTextUnitsMax: 8 * 1024 * 1024,
   /** Small: every reader that is behind has a line of its own in flight. */
-  deltaUnitsMax: 64 * 1024,
+  deltaUnitsMax: 32 * 1024,
   toolOutputTailUnitsMax: 64 * 1024,
   socketPathBytesMax: 107,
   // Connections
@@ -45,6 +45,10 @@ export const limits = {
   eventPageRowsMax: 256,
   eventPageBytesMax: 256 * 1024,
   eventTailBytesMax: 256 * 1024,
+  /** Of events that were read from the store a moment ago, for others who are at the same place. */
+  eventCacheBytesMax: 1024 * 1024,
+  /** A longer event is written piece by piece: a client that does not read keeps one of them. */
+  eventPieceBytes: 32 * 1024,
   waitedEventsMax: 1_000,
   waitedEventsBytesMax: 2 * 1024 * 1024,
   artifactPageBytesMax: 512 * 1024,

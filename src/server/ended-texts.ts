@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import type { DeltaLine, MessageAddress } from '../engine/live.js';
 import type { ContentBlock } from '../protocol/messages.js';
-import type { LogLine } from '../store/event-log.js';
+import type { LogLine } from '../store/log-lines.js';
 
 export interface EndedText {
   blocks: number;

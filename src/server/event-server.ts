@@ -45,7 +45,10 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
   }
 
   function goodbye(connection: Connection, reason: GoodbyeReason): void {
+    const isWhole = connections.get(connection)?.subscription?.finishLine() ?? true;
     stopSubscription(connection);
+    // A goodbye in the middle of a line would not be understood.
+    if (!isWhole) return void connection.socket.destroy();
     connection.close(`${encodeLive({ type: 'goodbye', payload: { reason } }, 0, new Date(now()).toISOString())}\n`);
   }
 
@@ -69,6 +72,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
       endedTexts,
       onStalled: () => goodbye(connection, 'stalled'),
       onSessionDeleted: () => goodbye(connection, 'session_deleted'),
+      onLineLost: () => void connection.socket.destroy(),
       ...(start.prelude ? { onRunEnd: heardOut.add } : {}),
     });
     state.subscription = subscription;

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine/engine.js';
 import { limits } from '../protocol/limits.js';
-import type { LogLine } from '../store/event-log.js';
+import type { LogPage } from '../store/event-log.js';
+import type { LogLine } from '../store/log-lines.js';
 import type { Connection } from './connection.js';
 import type { EndedTexts } from './ended-texts.js';
 
@@ -19,6 +20,8 @@ export interface Subscription {
   readonly sessionId: string;
   /** Writes what there is, as far as the reader takes it. Cheap when there is nothing. */
   pump(): void;
+  /** Writes the rest of a line that is half written, whether the reader takes it or not. False when it is gone. */
+  finishLine(): boolean;
   stop(): void;
 }
 
@@ -27,22 +30,26 @@ interface Deps {
   endedTexts: EndedTexts;
   onStalled(): void;
   onSessionDeleted(): void;
+  /** A line was half written, and the rest of it was deleted meanwhile. */
+  onLineLost(): void;
   /** The end of a run was written. */
   onRunEnd?(runId: string): void;
 }
 
 /**
  * One subscriber: a cursor over the log and an offset into each open message. The log is its queue and the open message its
- * buffer, so a slow one costs a line of memory, gets fewer and larger deltas, and loses nothing.
+ * buffer, so a slow one costs a piece of a line, gets fewer and larger deltas, and loses nothing.
  */
 export function createSubscription(connection: Connection, start: SubscriptionStart, deps: Deps): Subscription {
-  const { engine, endedTexts, onStalled, onSessionDeleted, onRunEnd } = deps;
+  const { engine, endedTexts, onStalled, onSessionDeleted, onLineLost, onRunEnd } = deps;
   const { log } = engine.store;
   const { sessionId } = start;
   let cursor = start.after;
   let told = start.prelude ? 0 : Infinity;
   const sent = new Map<string, number[]>();
   const sentOutput = new Map<string, number>();
+  /** A long line of which some pieces are written. */
+  let begun: { seq: number; bytes: number; pieces: number } | undefined;
   let seenSignals = engine.signals.version();
   let stalled: NodeJS.Timeout | undefined;
   let scheduled = false;
@@ -74,6 +81,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
     if (!start.prelude || told >= start.prelude.upTo) return true;
     const { runIds, upTo } = start.prelude;
     const page = log.readRuns(runIds, told, upTo);
+    if (isLineLost(page)) return false;
     for (const line of page.lines) {
       if (!connection.canWrite() || !writeLine(line, true)) return false;
       told = line.seq;
@@ -91,6 +99,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
     if (cursor >= log.head()) return true;
     const head = log.head();
     const page = log.readAfter(sessionId, cursor);
+    if (isLineLost(page)) return false;
     for (const line of page.lines) {
       if (!connection.canWrite() || !writeLine(line, start.live && line.seq > start.liveFrom)) return false;
       cursor = line.seq;
@@ -117,14 +126,37 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
     });
   }
 
+  /** A line that is half written comes first in the next page, unless it was deleted meanwhile. */
+  function isLineLost({ lines }: LogPage): boolean {
+    const [next] = lines;
+    if (!begun || (next?.seq === begun.seq && next.bytes === begun.bytes)) return false;
+    onLineLost();
+    return true;
+  }
+
   /** False when the reader had no room for all of it; what was written is remembered. */
   function writeLine(line: LogLine, withText: boolean): boolean {
-    if (line.type === 'message_end' && line.messageId !== undefined) {
-      if (withText && line.role === 'assistant' && !writeEndedText(line)) return false;
-      sent.delete(line.messageId);
-    }
-    connection.write(line.line);
+    if (!begun && withText && isSaid(line) && !writeEndedText(line)) return false;
+    if (!writePieces(line)) return false;
+    if (line.type === 'message_end' && line.messageId !== undefined) sent.delete(line.messageId);
     if (line.type === 'agent_end' && line.runId !== undefined) onRunEnd?.(line.runId);
+    return true;
+  }
+
+  function isSaid({ type, role, messageId }: LogLine): boolean {
+    return type === 'message_end' && role === 'assistant' && messageId !== undefined;
+  }
+
+  function writePieces(line: LogLine): boolean {
+    for (let at = begun?.pieces ?? 0; at < line.pieces.length; at++) {
+      if (at > 0 && !connection.canWrite()) {
+        begun = { seq: line.seq, bytes: line.bytes, pieces: at };
+        return false;
+      }
+      const piece = line.pieces[at];
+      if (piece) connection.write(piece);
+    }
+    begun = undefined;
     return true;
   }
 
@@ -187,6 +219,14 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
   return {
     sessionId,
     pump,
+    finishLine() {
+      if (!begun) return true;
+      const line = log.lineAt(begun.seq);
+      if (line?.bytes !== begun.bytes) return false;
+      for (const piece of line.pieces.slice(begun.pieces)) connection.write(piece);
+      begun = undefined;
+      return true;
+    },
     stop() {
       stopped = true;
       clearTimeout(stalled);

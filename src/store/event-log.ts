@@ -1,7 +1,7 @@
 import type { DurableEvent, DurableType, Fact } from '../protocol/events.js';
-import { encodeDurable } from '../protocol/encode.js';
 import { limits } from '../protocol/limits.js';
 import type { EventBodies } from './event-bodies.js';
+import { createLineCache, toLogLine, type LogLine } from './log-lines.js';
 import type { MetaRows } from './meta-rows.js';
 import type { Database } from './sqlite.js';
 
@@ -13,32 +13,15 @@ interface EventRow {
   at_ms: number;
 }
 
-/** A durable event as subscribers need it: where it stands, whom it concerns, and its bytes, made once for all of them. */
-export interface LogLine {
-  seq: number;
-  sessionId: string;
-  type: DurableType;
-  messageId: string | undefined;
-  role: string | undefined;
-  runId: string | undefined;
-  turnId: string | undefined;
-  deleted: boolean;
-  line: Buffer;
-}
-
 export interface LogPage {
   lines: LogLine[];
   more: boolean;
 }
 
-/** Bytes in memory of their own: small buffers usually share a block with others, and one that is kept would keep all of it. */
-function toOwnBytes(text: string): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  bytes.write(text);
-  return bytes;
-}
-
-/** The log: append within a transaction, read after a cursor. The newest lines are kept encoded, within a bound. */
+/**
+ * The log: append within a transaction, read after a cursor. The newest lines are kept encoded, within a bound. A long line is always
+ * made of its row: whoever has written a part of it finds the same bytes later.
+ */
 export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows) {
   const insert = db.prepare<[number, string, string | null, string, string, number]>(
     'INSERT INTO event (seq, session_id, run_id, type, version, payload, at_ms) VALUES (?, ?, ?, ?, 1, ?, ?)',
@@ -50,6 +33,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
   const ofRuns = db.prepare<[string, number, number, number], EventRow>(
     `${columns} WHERE run_id IN (SELECT value FROM json_each(?)) AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
   );
+  const bySeq = db.prepare<[number], EventRow>(`${columns} WHERE seq = ?`);
   const firstOfType = db.prepare<[string, number, string], EventRow>(
     `${columns} WHERE session_id = ? AND seq > ? AND type = ? ORDER BY seq LIMIT 1`,
   );
@@ -61,8 +45,10 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
        AND (run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE ended_seq IS NULL)) ORDER BY seq LIMIT ?)`,
   );
 
-  let tail: LogLine[] = [];
+  /** Long ones are not kept: of them only where they stand is known here. */
+  let tail: (LogLine | { seq: number; sessionId: string; bytes: number; pieces?: undefined })[] = [];
   let tailBytes = 0;
+  const readLines = createLineCache(limits.eventCacheBytesMax);
   // When even the newest event was pruned, the floor stands where it was: no position is used twice.
   let head = Math.max(newest.get() ?? 0, floor());
   /** Every line above this seq is in the tail. */
@@ -72,24 +58,17 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     return Number(meta.get('log_floor') ?? 0);
   }
 
-  function toLine(event: DurableEvent): LogLine {
-    const payload = event.payload as Partial<Record<'message_id' | 'role' | 'run_id' | 'turn_id', string>> & { deleted?: true };
-    return {
-      seq: event.seq,
-      sessionId: event.payload.session_id,
-      type: event.type,
-      messageId: payload.message_id,
-      role: payload.role,
-      runId: payload.run_id,
-      turnId: payload.turn_id,
-      deleted: payload.deleted === true,
-      line: toOwnBytes(`${encodeDurable(event)}\n`),
-    };
-  }
-
   function fromRow(row: EventRow): DurableEvent {
     const payload = bodies.fill(row.type, JSON.parse(row.payload) as Record<string, unknown>);
     return { seq: row.seq, type: row.type, ts: new Date(row.at_ms).toISOString(), payload } as DurableEvent;
+  }
+
+  function lineOf(row: EventRow): LogLine {
+    const known = readLines.get(row.seq);
+    if (known) return known;
+    const line = toLogLine(fromRow(row));
+    readLines.add(line);
+    return line;
   }
 
   /** Within a page each line is read and encoded; a page ends at a bound of rows or bytes. */
@@ -98,16 +77,33 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     let bytes = 0;
     for (const row of rows) {
       if (lines.length === limits.eventPageRowsMax || bytes > limits.eventPageBytesMax) return { lines, more: true };
-      const line = toLine(fromRow(row));
+      const line = lineOf(row);
       lines.push(line);
-      bytes += line.line.length;
+      bytes += line.bytes;
+    }
+    return { lines, more: false };
+  }
+
+  function pageOfTail(sessionId: string, after: number): LogPage {
+    const lines: LogLine[] = [];
+    for (let at = firstInTail(after); at < tail.length; at++) {
+      const line = tail[at];
+      if (!line || (sessionId !== '*' && line.sessionId !== sessionId)) continue;
+      if (line.pieces) {
+        lines.push(line);
+        continue;
+      }
+      const row = bySeq.get(line.seq);
+      if (!row) continue;
+      lines.push(lineOf(row));
+      return { lines, more: at + 1 < tail.length };
     }
     return { lines, more: false };
   }
 
   function trimTail(): void {
     let drop = 0;
-    while (tailBytes > limits.eventTailBytesMax && drop < tail.length - 1) tailBytes -= tail[drop++]?.line.length ?? 0;
+    while (tailBytes > limits.eventTailBytesMax && drop < tail.length - 1) tailBytes -= tail[drop++]?.bytes ?? 0;
     tailFrom = tail[drop - 1]?.seq ?? tailFrom;
     tail = tail.slice(drop);
   }
@@ -136,9 +132,10 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     /** Called after COMMIT with what it made true. */
     committed(events: readonly DurableEvent[]): void {
       for (const event of events) {
-        const line = toLine(event);
-        tail.push(line);
-        tailBytes += line.line.length;
+        const line = isLong(event) ? undefined : toLogLine(event);
+        const kept = line?.pieces.length === 1 ? line : { seq: event.seq, sessionId: event.payload.session_id, bytes: longTailBytes };
+        tail.push(kept);
+        tailBytes += kept.bytes;
         head = event.seq;
       }
       if (tailBytes > limits.eventTailBytesMax * 8) trimTail();
@@ -157,9 +154,12 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
             : afterSession.iterate(sessionId, after, limits.eventPageRowsMax + 1);
         return toPage(rows);
       }
-      const from = firstInTail(after);
-      const lines = sessionId === '*' ? tail.slice(from) : tail.slice(from).filter((line) => line.sessionId === sessionId);
-      return { lines, more: false };
+      return pageOfTail(sessionId, after);
+    },
+    /** Undefined when it was deleted. */
+    lineAt(seq: number): LogLine | undefined {
+      const row = bySeq.get(seq);
+      return row && lineOf(row);
     },
     /** The newest events of a run up to a position, oldest first. */
     ofRun(runId: string, upTo: number, limit: number): DurableEvent[] {
@@ -190,4 +190,14 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
       return changes === limits.pruneBatchRows;
     },
   };
+}
+
+/** What a long line counts for in the tail, which does not have its bytes. */
+const longTailBytes = 256;
+
+/** True when the line is surely long. To know it of the others they have to be encoded. */
+function isLong({ payload }: DurableEvent): boolean {
+  const { message, result, input } = payload as { message?: { text?: string }; result?: unknown; input?: { text?: string } };
+  const texts = [message?.text, result, input?.text];
+  return texts.some((text) => typeof text === 'string' && text.length >= limits.eventPieceBytes);
 }

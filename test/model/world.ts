@@ -281,8 +281,8 @@ export function createWorld(seed: number) {
     const touched = new Set<string>();
     for (let more = true; more;) {
       const page = store.log.readAfter('*', monitor.seq());
-      for (const { line } of page.lines) {
-        const event = JSON.parse(line.toString()) as DurableEvent;
+      for (const { pieces } of page.lines) {
+        const event = JSON.parse(Buffer.concat(pieces).toString()) as DurableEvent;
         const { session_id } = event.payload;
         monitor.feed(event);
         if (commitEnds.delete(event.seq)) monitor.checkWhole(session_id);
@@ -313,7 +313,9 @@ export function createWorld(seed: number) {
     const { store } = running();
     for (let more = true; more;) {
       const page = store.log.readAfter(onlooker.sessionId, onlooker.view.seq);
-      for (const { line } of page.lines) onlooker.view = applyEvent(onlooker.view, JSON.parse(line.toString()) as WireEvent);
+      for (const { pieces } of page.lines) {
+        onlooker.view = applyEvent(onlooker.view, JSON.parse(Buffer.concat(pieces).toString()) as WireEvent);
+      }
       more = page.more;
     }
     if (onlooker.view.stale && !onlooker.view.state.deleted && !onlooker.view.state.deleting) {
@@ -472,7 +474,13 @@ export function createWorld(seed: number) {
           }
         }),
         { sessionId, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined },
-        { engine, endedTexts: createEndedTexts(engine), onStalled: () => undefined, onSessionDeleted: () => reader.subscription.stop() },
+        {
+          engine,
+          endedTexts: createEndedTexts(engine),
+          onStalled: () => undefined,
+          onSessionDeleted: () => reader.subscription.stop(),
+          onLineLost: () => reader.subscription.stop(),
+        },
       ),
       stop() {
         stopListening();
@@ -506,13 +514,19 @@ export function createWorld(seed: number) {
 
   function createStub(eagerness: number, onLine: (line: string) => void): Connection {
     const socket = { cork: () => undefined, uncork: () => undefined };
+    let unfinished = '';
     return {
       socket: socket as unknown as Connection['socket'],
       gone: new AbortController().signal,
       isOpen: () => true,
       canWrite: () => random() < eagerness,
       unreadBytes: () => 0,
-      write: (line) => onLine(line.toString()),
+      write(bytes) {
+        unfinished += bytes.toString();
+        if (!unfinished.endsWith('\n')) return;
+        onLine(unfinished);
+        unfinished = '';
+      },
       close: () => undefined,
     };
   }

@@ -267,6 +267,6 @@ test('a session that is made says everything about itself in its first event', a
 test('a line that is kept encoded takes no more memory than its bytes', async () => {
   await using berth = createTestEngine();
   const { lines } = berth.store.log.readAfter(berth.session(), 0);
-  expect(lines.map(({ line }) => line.buffer.byteLength)).toEqual(lines.map(({ line }) => line.length));
+  expect(lines.flatMap(({ pieces }) => pieces.map(({ buffer }) => buffer.byteLength))).toEqual(lines.map(({ bytes }) => bytes));
   expect(lines).not.toEqual([]);
 });

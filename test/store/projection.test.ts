@@ -17,6 +17,7 @@ import { emptySession, evolve, type SessionState } from '../../src/core/session.
 import { changeSettings, deleteSession, setLeaf } from '../../src/core/settings.js';
 import type { Decision, Fresh } from '../../src/core/decision.js';
 import type { ContentBlock } from '../../src/protocol/messages.js';
+import type { LogLine } from '../../src/store/log-lines.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
 function expectFoldIsRows(berth: TestEngine, session: string): void {
@@ -182,16 +183,20 @@ test('who reads rows is told the same as those who heard it first', async () => 
   await berth.model.next();
   berth.abort(session);
   await berth.idle(session);
-  const told = berth.store.log.readAfter(session, 0).lines;
+  const readAll = ({ store }: typeof berth): LogLine[] => {
+    let lines: LogLine[] = [];
+    for (let after = 0; ; after = lines.at(-1)?.seq ?? 0) {
+      const page = store.log.readAfter(session, after);
+      lines = [...lines, ...page.lines];
+      if (!page.more) return lines;
+    }
+  };
+  const told = readAll(berth);
   await using other = berth.crash();
-  let read: typeof told = [];
-  for (let after = 0; ; after = read.at(-1)?.seq ?? 0) {
-    const page = other.store.log.readAfter(session, after);
-    read = [...read, ...page.lines];
-    if (!page.more) break;
-  }
-  const heard = new Map(told.map(({ seq, line }) => [seq, JSON.parse(line.toString()) as unknown]));
-  for (const { seq, line } of read) if (heard.has(seq)) expect(JSON.parse(line.toString())).toEqual(heard.get(seq));
+  const read = readAll(other);
+  const parse = ({ pieces }: LogLine): unknown => JSON.parse(Buffer.concat(pieces).toString());
+  const heard = new Map(told.map((line) => [line.seq, parse(line)]));
+  for (const line of read) if (heard.has(line.seq)) expect(parse(line)).toEqual(heard.get(line.seq));
   expect(read.length).toBeGreaterThan(30);
   expect(told.length).toBeGreaterThan(10);
 });
