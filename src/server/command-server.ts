@@ -7,7 +7,7 @@ import { limits } from '../protocol/limits.js';
 import type { DecodedLine } from '../protocol/ndjson.js';
 import type { Client, Clients } from './clients.js';
 import { openConnection, type Connection } from './connection.js';
-import type { Answer, Handlers, Later } from './handler.js';
+import { EncodedPayload, type Answer, type Handlers, type Later } from './handler.js';
 import type { LineRoom } from './line-room.js';
 import { toPayloadRefusal } from './payload.js';
 import type { UnreadReplies } from './unread-replies.js';
@@ -220,7 +220,8 @@ function idOf(value: unknown): string {
 /** A line. One that is long comes as bytes: adding its newline to the text would copy all of it. */
 export function encodeAnswer(id: string, answer: Answer, seq: number): string | Buffer {
   if (!answer.ok) return `${JSON.stringify({ v: '1', id, type: 'error', ok: false, payload: {}, error: answer.refusal })}\n`;
-  const line = JSON.stringify({ v: '1', id, type: answer.type, ok: true, seq: answer.seq ?? seq, payload: answer.payload });
+  const payload = answer.payload instanceof EncodedPayload ? answer.payload.json : JSON.stringify(answer.payload);
+  const line = `${JSON.stringify({ v: '1', id, type: answer.type, ok: true, seq: answer.seq ?? seq }).slice(0, -1)},"payload":${payload}}`;
   if (line.length < longAnswerUnits) return `${line}\n`;
   const length = Buffer.byteLength(line);
   if (length >= limits.lineBytesMax) {

@@ -4,7 +4,12 @@ import type { Outcome } from '../engine/commit.js';
 import type { Client } from './clients.js';
 
 /** What a handler answers: a reply that is true at `seq`, or a refusal. */
-export type Answer = { ok: true; type: string; payload: object; seq?: number } | { ok: false; refusal: Refusal };
+export type Answer = { ok: true; type: string; payload: object | EncodedPayload; seq?: number } | { ok: false; refusal: Refusal };
+
+/** A payload that is JSON already: what is long is encoded where it is read. */
+export class EncodedPayload {
+  constructor(readonly json: string) {}
+}
 
 /**
  * The answer of a waiting command: it comes later and blocks nobody. Undefined when the caller is gone. It is made only when

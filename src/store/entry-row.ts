@@ -21,6 +21,11 @@ export interface EntryRow {
   at_ms: number;
 }
 
+/** The entries from one to the root, as the table `path` of a query. Its parameters: where it begins, and how many at most. */
+export const pathUpward = `WITH RECURSIVE path (no, parent_id, depth) AS (
+  SELECT no, parent_id, 0 FROM entry WHERE id = ?
+  UNION ALL SELECT e.no, e.parent_id, depth + 1 FROM path JOIN entry e ON e.id = path.parent_id LIMIT ?)`;
+
 /** The whole content, however long. */
 export function contentOf(row: EntryRow): ContentBlock[] {
   return row.content === null ? [{ type: 'text', text: row.text }] : (JSON.parse(row.content) as ContentBlock[]);

@@ -2,27 +2,10 @@ import { artifactIdOf, clipContent } from '../protocol/clip.js';
 import { isPlain, textOf } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock, Message } from '../protocol/messages.js';
-import { contentOf, factsOf, type EntryRow } from './entry-row.js';
+import { contentOf, factsOf, pathUpward, type EntryRow } from './entry-row.js';
 import { createHistoryRows } from './history-rows.js';
+import { createPageRows } from './page-rows.js';
 import type { Database } from './sqlite.js';
-
-export interface MessagePage {
-  messages: Message[];
-  hasMore: boolean;
-}
-
-export interface PageRequest {
-  leafId: string | null;
-  limit: number;
-  before?: string;
-  after?: string;
-  /** How much of a line the page may take. */
-  bytesMax?: number;
-}
-
-const upward = `WITH RECURSIVE path (no, parent_id, depth) AS (
-  SELECT no, parent_id, 0 FROM entry WHERE id = ?
-  UNION ALL SELECT e.no, e.parent_id, depth + 1 FROM path JOIN entry e ON e.id = path.parent_id LIMIT ?)`;
 
 /** Ended messages: an append-only tree. Callers own the transaction. */
 export function createEntryRows(db: Database) {
@@ -34,13 +17,8 @@ export function createEntryRows(db: Database) {
     `INSERT INTO artifact (id, session_id, entry_id, mime_type, bytes, at_ms) VALUES (?, ?, ?, 'text/plain', ?, ?)`,
   );
   const byId = db.prepare<[string], EntryRow>('SELECT * FROM entry WHERE id = ?');
-  const children = db.prepare<[string], EntryRow>('SELECT * FROM entry WHERE parent_id = ? LIMIT 2');
-  const pathIds = db.prepare<[string, number], { no: number; id: string }>(
-    `${upward} SELECT e.no, e.id FROM path JOIN entry e USING (no) ORDER BY depth`,
-  );
   const roleById = db.prepare<[string], { role: string; parent_id: string | null }>('SELECT role, parent_id FROM entry WHERE id = ?');
-  const byNo = db.prepare<[number], EntryRow>('SELECT * FROM entry WHERE no = ?');
-  const pathLength = db.prepare<[string, number], number>(`${upward} SELECT count(*) FROM path`).pluck();
+  const pathLength = db.prepare<[string, number], number>(`${pathUpward} SELECT count(*) FROM path`).pluck();
   // Children have higher numbers than their parents: below the number of what is looked for, there is nothing to find.
   const inPath = db
     .prepare<[string, string], number>(
@@ -52,63 +30,9 @@ export function createEntryRows(db: Database) {
     )
     .pluck();
 
-  /** The path from an entry towards the root, read an entry at a time: whoever has enough has read no more than that. */
-  function* pathUp(fromId: string | null): Generator<EntryRow> {
-    for (let id = fromId; id !== null;) {
-      const row = byId.get(id);
-      if (!row) return;
-      yield row;
-      id = row.parent_id;
-    }
-  }
-
-  /** The path from the child of `afterId` to the leaf. Where it forks, the way is found from the leaf. */
-  function* pathDown(leafId: string, afterId: string): Generator<EntryRow> {
-    for (let id = afterId; id !== leafId;) {
-      const [child, sibling] = children.all(id);
-      if (!child) return;
-      if (sibling) {
-        yield* pathFromFork(leafId, id);
-        return;
-      }
-      yield child;
-      id = child.id;
-    }
-  }
-
-  function* pathFromFork(leafId: string, forkId: string): Generator<EntryRow> {
-    const path = pathIds.all(leafId, limits.pathEntriesMax);
-    const start = path.findIndex(({ id }) => id === forkId);
-    for (let i = start - 1; i >= 0; i--) {
-      const row = byNo.get(path[i]?.no ?? 0);
-      if (row) yield row;
-    }
-  }
-
-  /** As many as fit a line, walking from `fromId` towards the root; returned oldest first. */
-  function pageUp(fromId: string | null, limit: number, bytesMax: number): MessagePage {
-    const messages: Message[] = [];
-    let bytes = 0;
-    for (const row of pathUp(fromId)) {
-      bytes += wireBytes(row);
-      if (messages.length === limit || (bytes > bytesMax && (messages.length > 0 || bytesMax < limits.pageBytesMax))) {
-        return { messages: messages.reverse(), hasMore: true };
-      }
-      messages.push(toMessage(row));
-    }
-    return { messages: messages.reverse(), hasMore: false };
-  }
-
-  /** As many as fit a line, from the child of `afterId` on the path towards the leaf. */
-  function pageDown(leafId: string | null, afterId: string, limit: number, bytesMax: number): MessagePage {
-    const messages: Message[] = [];
-    let bytes = 0;
-    for (const row of leafId === null ? [] : pathDown(leafId, afterId)) {
-      bytes += wireBytes(row);
-      if (messages.length === limit || (messages.length > 0 && bytes > bytesMax)) return { messages, hasMore: true };
-      messages.push(toMessage(row));
-    }
-    return { messages, hasMore: false };
+  function find(id: string): Message | undefined {
+    const row = byId.get(id);
+    return row && toMessage(row);
   }
 
   return {
@@ -139,19 +63,13 @@ export function createEntryRows(db: Database) {
         insertArtifact.run(artifactIdOf(message.id), sessionId, message.id, Buffer.byteLength(message.text), atMs);
       }
     },
-    find(id: string): Message | undefined {
-      const row = byId.get(id);
-      return row && toMessage(row);
-    },
+    find,
     /** The whole content, however long. */
     contentOf(id: string): ContentBlock[] | undefined {
       const row = byId.get(id);
       return row && contentOf(row);
     },
-    page({ leafId, limit, before, after, bytesMax = limits.pageBytesMax }: PageRequest): MessagePage {
-      if (after !== undefined) return pageDown(leafId, after, limit, bytesMax);
-      return pageUp(before === undefined ? leafId : (byId.get(before)?.parent_id ?? null), limit, bytesMax);
-    },
+    ...createPageRows(db, find),
     ...createHistoryRows(db),
     /** Where a retry begins: the last message of a user, or the summary that was made right after it. */
     retryPoint(leafId: string | null): string | undefined {
@@ -171,11 +89,6 @@ export function createEntryRows(db: Database) {
   };
 }
 export type EntryRows = ReturnType<typeof createEntryRows>;
-
-/** About what a row costs on the wire: its content and its text again. */
-function wireBytes(row: EntryRow): number {
-  return 2 * Math.min(row.bytes, limits.messageInlineBytesMax) + 500;
-}
 
 /** An entry as the wire shows it: cut, with an artifact for the rest, when it is too long for a line. */
 function toMessage(row: EntryRow): Message {

@@ -91,7 +91,8 @@ describe('a summary that somebody asks for', () => {
     next.say('answer').end();
     await berth.idle(session);
     const page = berth.store.entries.page({ leafId: berth.store.load(session)?.leafId ?? null, limit: 100 });
-    expect(page.messages.map(({ role }) => role).join()).toBe('user,assistant,user,assistant,user,assistant,compaction,user,assistant');
+    const roles = page.messages.map(({ id }) => berth.store.entries.find(id)?.role);
+    expect(roles.join()).toBe('user,assistant,user,assistant,user,assistant,compaction,user,assistant');
     expect(berth.store.load(session)?.usage?.input).toBe(130);
   });
 

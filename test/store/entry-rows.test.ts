@@ -53,7 +53,7 @@ function createPath(berth: TestEngine, count: number): string {
   return session;
 }
 
-function ids(page: { messages: Message[] }): string[] {
+function ids(page: { messages: { id: string }[] }): string[] {
   return page.messages.map(({ id }) => id);
 }
 
@@ -105,8 +105,75 @@ describe('a page of messages', () => {
       const page = berth.store.entries.page(request);
       expect(page.hasMore).toBe(true);
       expect(page.messages.length).toBeGreaterThan(0);
-      expect(Buffer.byteLength(JSON.stringify(page.messages))).toBeLessThan(limits.lineBytesMax - 64 * 1024);
+      expect(Buffer.byteLength(page.messages.map(({ json }) => json).join())).toBeLessThan(limits.lineBytesMax - 64 * 1024);
     }
+  });
+
+  test('has every message as it is shown elsewhere, whatever it holds', async () => {
+    await using berth = createTestEngine();
+    const session = berth.session();
+    const { entries } = berth.store;
+    const plain = { type: 'message', role: 'user', run_id: 'run_1', turn_kind: 'prompt', created_at: '' } as const;
+    const nothing = { usage: null, stop_reason: null, model: null };
+    const texts = ['', '"quoted" \\ \n \t \u0000 \u001f \u007f \u2028 é 🙂 \ud800', 'x'.repeat(limits.messageInlineBytesMax)];
+    const messages: Omit<Message, 'id' | 'parent_id'>[] = [
+      ...texts.map((text) => ({ ...plain, ...nothing, text, content: [{ type: 'text' as const, text }] })),
+      {
+        ...plain,
+        role: 'assistant',
+        usage: { input: 1, output: 2, cache_read: 3, cache_write: 4, cost_usd: 0.1 },
+        stop_reason: 'tool_use',
+        model: 'a/"b"',
+        text: 'é',
+        content: [
+          { type: 'thinking', thinking: '\u0000', thinking_signature: 's' },
+          { type: 'text', text: 'é', phase: 'final' },
+          { type: 'tool_call', id: '"\n', name: '__proto__', arguments: { 'a"': ['\u2028', 1e21, null] } },
+        ],
+      },
+      ...[true, false].map((is_error) => ({
+        ...plain,
+        ...nothing,
+        role: 'tool_result' as const,
+        text: '1',
+        content: [{ type: 'text' as const, text: '1' }],
+        tool_call_id: '"\n',
+        tool_name: 'é',
+        is_error,
+      })),
+      {
+        ...plain,
+        ...nothing,
+        role: 'compaction',
+        text: 'sum',
+        content: [{ type: 'text', text: 'sum' }],
+        compaction: { trigger: 'manual', first_kept_entry_id: 'n0', tokens_before: 5, tokens_after: 1 },
+      },
+    ];
+    berth.engine.commit.maintain(() => {
+      messages.forEach((message, i) => {
+        entries.insert(session, { ...message, id: `n${i}`, parent_id: i === 0 ? null : `n${i - 1}` }, 1_700_000_000_000 + i * 333);
+      });
+    });
+    const leafId = `n${messages.length - 1}`;
+    const shown = messages.map((_, i) => entries.find(`n${i}`));
+    const down = entries.page({ leafId, limit: 99, after: 'n0' }).messages.map(({ json }): unknown => JSON.parse(json));
+    expect(entries.page({ leafId, limit: 99 }).messages.map(({ json }): unknown => JSON.parse(json))).toEqual(shown);
+    expect(down).toEqual(shown.slice(1));
+  });
+
+  test('leads through sessions that were branched off, and past what others said in between', async () => {
+    await using berth = createTestEngine();
+    const session = createPath(berth, 4);
+    const branch = berth.session();
+    insert(berth, branch, { id: 'b0', parentId: 'm2' });
+    insert(berth, session, { id: 'x1', parentId: 'm0' });
+    insert(berth, branch, { id: 'b1', parentId: 'b0' });
+    insert(berth, session, { id: 'x2', parentId: 'x1' }, { id: 'm4', parentId: 'm3' });
+    const { entries } = berth.store;
+    expect(ids(entries.page({ leafId: 'b1', limit: 9 }))).toEqual(['m0', 'm1', 'm2', 'b0', 'b1']);
+    expect(ids(entries.page({ leafId: 'm4', limit: 9 }))).toEqual(['m0', 'm1', 'm2', 'm3', 'm4']);
+    expect(ids(entries.page({ leafId: 'x2', limit: 9 }))).toEqual(['m0', 'x1', 'x2']);
   });
 
   test('follows its own branch of the tree', async () => {

@@ -1,8 +1,9 @@
+import type { ReplyPayload } from '../../protocol/commands.js';
 import { limits } from '../../protocol/limits.js';
 import type { ServerDeps } from '../deps.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { jsonBytes } from '../pages.js';
-import { readMessages } from './reading.js';
+import { readMessages, withMessages } from './reading.js';
 
 /** What a client should know of the bounds, in the wire's spelling. */
 const toldLimits = {
@@ -46,8 +47,10 @@ export function createConnectionHandlers(deps: ServerDeps): Pick<Handlers, 'ping
       const view = viewState(state);
       // State and messages share a line: a long queue leaves less room for history.
       const bytesMax = Math.min(limits.pageBytesMax, limits.lineBytesMax - jsonBytes(view) - limits.replyMarginBytes);
-      const page = readMessages(engine, state, { leafId: state.leafId, limit: payload.limit ?? limits.pageRowsDefault, bytesMax });
-      return reply<'attach'>('attached', { ...page, log_id: daemon.logId, state: view });
+      const request = { leafId: state.leafId, limit: payload.limit ?? limits.pageRowsDefault, bytesMax };
+      const { facts, messages } = readMessages(engine, state, request);
+      const fields: Omit<ReplyPayload<'attach'>, 'messages'> = { ...facts, log_id: daemon.logId, state: view };
+      return { ok: true, type: 'attached', payload: withMessages(fields, messages) };
     },
     detach(_payload, client) {
       const { sessionId } = client;

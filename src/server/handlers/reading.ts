@@ -1,24 +1,27 @@
 import type { SessionState } from '../../core/session.js';
 import type { Engine } from '../../engine/engine.js';
+import type { ReplyPayload } from '../../protocol/commands.js';
 import { limits } from '../../protocol/limits.js';
-import type { Message } from '../../protocol/messages.js';
-import type { PageRequest } from '../../store/entry-rows.js';
+import type { EncodedMessage, PageRequest } from '../../store/page-rows.js';
 import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
-import { refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { EncodedPayload, refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
 import { isInTree } from '../tree.js';
 
+/** What is told about a page of messages beside them, and the messages themselves as JSON: they are encoded where they are read. */
 interface MessagesView {
-  session_id: string;
-  messages: Message[];
-  leaf_id: string | null;
-  seq: number;
-  has_more: boolean;
+  facts: Omit<ReplyPayload<'get_messages'>, 'messages'>;
+  messages: EncodedMessage[];
 }
 
 export function readMessages({ store }: Engine, state: SessionState, request: PageRequest): MessagesView {
   const { messages, hasMore } = store.entries.page(request);
-  return { session_id: state.id, messages, leaf_id: request.leafId, seq: store.log.head(), has_more: hasMore };
+  return { facts: { session_id: state.id, leaf_id: request.leafId, seq: store.log.head(), has_more: hasMore }, messages };
+}
+
+/** The payload of a reply that has messages and other fields. */
+export function withMessages(fields: object, messages: readonly EncodedMessage[]): EncodedPayload {
+  return new EncodedPayload(`${JSON.stringify(fields).slice(0, -1)},"messages":[${messages.map(({ json }) => json).join(',')}]}`);
 }
 
 function notOnPath(field: string, id: string): Answer {
@@ -48,7 +51,7 @@ export function createReadingHandlers(
   /** Ends of pages that were read lately: whoever pages on need not be walked after from the leaf again. */
   const pageEnds = new Set<string>();
 
-  function remember(leafId: string | null, messages: Message[]): void {
+  function remember(leafId: string | null, messages: readonly EncodedMessage[]): void {
     for (const message of [messages[0], messages.at(-1)]) if (message) pageEnds.add(`${leafId ?? ''} ${message.id}`);
     for (const oldest of pageEnds) if (pageEnds.size > limits.pageEndsMax) pageEnds.delete(oldest);
   }
@@ -78,9 +81,9 @@ export function createReadingHandlers(
       if (before !== undefined && !isOnPath(leafId, before)) return notOnPath('before', before);
       if (after !== undefined && !isOnPath(leafId, after)) return notOnPath('after', after);
       const range = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
-      const page = readMessages(engine, state, { leafId, limit: limit ?? limits.pageRowsMax, ...range });
-      remember(leafId, page.messages);
-      return reply<'get_messages'>('messages', page);
+      const { facts, messages } = readMessages(engine, state, { leafId, limit: limit ?? limits.pageRowsMax, ...range });
+      remember(leafId, messages);
+      return { ok: true, type: 'messages', payload: withMessages(facts, messages) };
     },
     get_tree(payload, client) {
       const state = stateFor(deps, payload.session_id, client);
