@@ -77,7 +77,23 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
     if ('problem' in held) return held.problem;
     if (isString) return preparation;
     const { workspace } = held;
-    return { preparation, workspace, ruling: await judge(state, ready, preparation, workspace, waiting) };
+    const ruling = await judge(state, ready, preparation, workspace, waiting);
+    if (preparation.problem !== undefined && (await mayRead(state, ready, preparation, workspace, ruling.counted)))
+      return preparation.problem;
+    return { preparation, workspace, ruling };
+  }
+
+  /** Whether all that a call reads may be read without asking anybody. */
+  async function mayRead(
+    { cwd }: SessionState,
+    { tool }: ReadyCall,
+    { accesses = [] }: Preparation,
+    workspace: string,
+    { mode, rules }: Counted,
+  ): Promise<boolean> {
+    const reads = accesses.filter(({ kind }) => kind === 'read');
+    const asked = { toolName: tool.name, accesses: reads, readOnly: tool.readOnly, mode, cwd, workspace, rules };
+    return (await loadPolicy()).judge(asked).action === 'allow';
   }
 
   async function judge(

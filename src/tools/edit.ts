@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { limits } from '../protocol/limits.js';
 import { makeVisibleLine } from '../protocol/sanitize.js';
-import { changeResult, staleApproval, unseen, type ChangeDeps } from './file-changes.js';
+import { changeResult, knowledgeOf, outdatedFile, staleApproval, unreadFile, type ChangeDeps } from './file-changes.js';
 import { absolutePath, counted, pathParameter, shownPath, shownSize } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
 import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
-import { toolText, type Place, type Tool } from './port.js';
+import { toolText, type Access, type Place, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
 import { applyEdits, type TextEdit } from './text-edits.js';
 import { decodeText, encodeText } from './text-files.js';
@@ -44,27 +44,37 @@ interface Plan extends AsyncDisposable {
   replaced: number;
 }
 
-/** Replaces pieces of a text file, in one step. The file must have been read, and be what it was then. */
+/** Why there is no plan. */
+interface Unplanned {
+  problem: string;
+  /** The real path of a file that the session has not read: the problem may tell what is in it. */
+  unread?: string;
+}
+
+/**
+ * Replaces pieces of a text file, in one step. Whoever has read the file is told when it was changed since; whoever knows it from elsewhere,
+ * such as the output of a command, may replace what is there exactly once.
+ */
 export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
-  async function plan(args: EditArgs, place: Place, refuses: Refuses): Promise<Plan | string> {
+  async function plan(args: EditArgs, place: Place, refuses: Refuses): Promise<Plan | Unplanned> {
     const path = absolutePath(args.path, place.cwd);
     const shown = shownPath(path, place.cwd);
     const target = await findTarget(path, refuses);
-    if (typeof target === 'string') return `${shown} ${target}.`;
+    if (typeof target === 'string') return { problem: `${shown} ${target}.` };
+    const isUnread = knowledgeOf(marks, place.sessionId, target) === 'unread';
     const changed = await change(target, shown, args, place);
     if (typeof changed !== 'string') return { target, shown, ...changed, [Symbol.asyncDispose]: target[Symbol.asyncDispose] };
     await target[Symbol.asyncDispose]();
-    return changed;
+    return { problem: changed, ...(isUnread ? { unread: target.realPath } : {}) };
   }
 
-  /** What is said about the text is said only to sessions that have read it. */
   async function change(target: Target, shown: string, args: EditArgs, { sessionId }: Place) {
     const edits = editsOf(args);
     const [first] = edits;
     const { current } = target;
     if (current === undefined || current.stat.size === 0n) return create(edits, current === undefined ? undefined : '', shown);
-    const problem = unseen(marks, sessionId, target, shown);
-    if (problem !== undefined) return problem;
+    const knowledge = knowledgeOf(marks, sessionId, target);
+    if (knowledge === 'outdated') return outdatedFile(shown);
     if (first === undefined || edits.some(({ old_text }) => old_text === '')) {
       return `${shown} is not empty, so old_text may not be. Give the text to replace, or use write.`;
     }
@@ -74,6 +84,8 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
     if (typeof file === 'string') return `${shown} ${file}.`;
     const edited = await applyEdits(file.text, edits);
     if (typeof edited === 'string') return `${shown}: ${edited}`;
+    // Nobody replaces places that they have not seen.
+    if (knowledge === 'unread' && edited.replaced > edits.length) return unreadFile(shown);
     const bytes = encodeText({ text: edited.text, hasBom: file.hasBom });
     if (bytes.length > limits.textFileBytesMax) return `${shown} would become too large (${shownSize(bytes.length)}).`;
     return { before: file.text, after: edited.text, bytes, replaced: edited.replaced };
@@ -85,16 +97,15 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
     title: ({ path }) => `Edit ${makeVisibleLine(path)}`,
     async prepare(args, place) {
       const planned = await plan(args, place, () => undefined);
-      if (typeof planned === 'string') return planned;
+      if ('problem' in planned) {
+        const { problem, unread } = planned;
+        return unread === undefined ? problem : { accesses: accessesOf(args, place, unread), problem };
+      }
       await using _ = planned;
       const { target, shown, before, after } = planned;
-      const at = { path: absolutePath(args.path, place.cwd), real: target.realPath };
       const { diff, isCut } = diffTexts(shown, before, after);
       return {
-        accesses: [
-          { kind: 'read', ...at },
-          { kind: 'write', ...at },
-        ],
+        accesses: accessesOf(args, place, target.realPath),
         diff,
         diffIsCut: isCut,
         basis: basisOf(target),
@@ -102,7 +113,7 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
     },
     async run(args, context) {
       const planned = await plan(args, context, context.reach.refuses);
-      if (typeof planned === 'string') return toolText(planned, true);
+      if ('problem' in planned) return toolText(planned.problem, true);
       await using _ = planned;
       const { target, shown, before, after, bytes, replaced } = planned;
       if (context.basis !== undefined && context.basis !== basisOf(target)) return toolText(staleApproval(shown), true);
@@ -115,6 +126,14 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
       return changeResult(words, diffTexts(shown, before, after), before !== undefined);
     },
   };
+}
+
+function accessesOf({ path }: EditArgs, { cwd }: Place, real: string): Access[] {
+  const at = { path: absolutePath(path, cwd), real };
+  return [
+    { kind: 'read', ...at },
+    { kind: 'write', ...at },
+  ];
 }
 
 function editsOf({ edits, old_text = '', new_text = '', replace_all }: EditArgs): TextEdit[] {

@@ -8,12 +8,20 @@ export interface ChangeDeps {
   marks: ReadMarks;
 }
 
-/** Why a file may not be changed by a session that does not know what is in it; undefined when it does. */
-export function unseen(marks: ReadMarks, sessionId: string, { current, realPath }: Target, shown: string): string | undefined {
-  if (current === undefined || current.stat.size === 0n) return undefined;
+/** What a session knows of a file: nothing, what is in it now, or what was in it before somebody changed it. */
+export function knowledgeOf(marks: ReadMarks, sessionId: string, { current, realPath }: Target): 'unread' | 'known' | 'outdated' {
+  if (current === undefined || current.stat.size === 0n) return 'known';
   const mark = marks.find(sessionId, realPath);
-  if (mark === undefined) return `${shown} exists and was not read in this session. Read it first.`;
-  return isSame(mark, current.mark) ? undefined : `${shown} was changed since it was read. Read it again.`;
+  if (mark === undefined) return 'unread';
+  return isSame(mark, current.mark) ? 'known' : 'outdated';
+}
+
+export function unreadFile(shown: string): string {
+  return `${shown} exists and was not read in this session. Read it first.`;
+}
+
+export function outdatedFile(shown: string): string {
+  return `${shown} was changed since it was read. Read it again.`;
 }
 
 export function staleApproval(shown: string): string {

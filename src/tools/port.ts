@@ -28,6 +28,11 @@ export interface Preparation {
   diff?: string;
   /** The diff is not whole: what it leaves out is in the arguments. */
   diffIsCut?: boolean;
+  /**
+   * Why the call would fail, where saying so tells what is in a file. It is for whoever may read that file: the model is told only when the
+   * reads among `accesses` are allowed, and otherwise the call is judged like one that would work.
+   */
+  problem?: string;
   /** What the call was prepared on, such as a digest of the file. An approval holds for it alone: `run` gets it back and must refuse another. */
   basis?: string;
 }

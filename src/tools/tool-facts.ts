@@ -16,7 +16,7 @@ export const toolFacts = {
   },
   edit: {
     name: 'edit',
-    description: 'Replaces exact pieces of a text file that was read before. Several edits of one file go in one call.',
+    description: 'Replaces exact pieces of a text file, each of which is there once. Several edits of one file go in one call.',
     readOnly: false,
     resumable: false,
   },

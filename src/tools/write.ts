@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { makeVisibleLine } from '../protocol/sanitize.js';
-import { changeResult, staleApproval, unseen, type ChangeDeps } from './file-changes.js';
+import { changeResult, knowledgeOf, outdatedFile, staleApproval, unreadFile, type ChangeDeps } from './file-changes.js';
 import { absolutePath, counted, pathParameter, shownPath, shownSize } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
 import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
@@ -31,10 +31,10 @@ export function createWriteTool({ marks }: ChangeDeps): Tool<WriteArgs> {
     if (path.endsWith('/')) return `${shown} is named as a directory. Name a file.`;
     const target = await findTarget(absolutePath(path, place.cwd), refuses);
     if (typeof target === 'string') return `${shown} ${target}.`;
-    const problem = unseen(marks, place.sessionId, target, shown);
-    if (problem !== undefined) {
+    const knowledge = knowledgeOf(marks, place.sessionId, target);
+    if (knowledge !== 'known') {
       await target[Symbol.asyncDispose]();
-      return problem;
+      return knowledge === 'unread' ? unreadFile(shown) : outdatedFile(shown);
     }
     return { target, shown, change: diffOf(target, shown, content), [Symbol.asyncDispose]: () => target[Symbol.asyncDispose]() };
   }

@@ -101,6 +101,29 @@ function decisions(berth: TestEngine): string[] {
   return berth.store.audit.page(undefined, undefined, 100).map(({ view }) => `${view.action} ${view.tool_name} by ${view.by}: ${view.why}`);
 }
 
+test('an edit of a file that may not be read says the same whether the old text is in it or not', async () => {
+  await using desk = createDesk({ rules: [{ tool: 'read', path: 'a.txt', action: 'deny' }] });
+  const told: string[] = [];
+  for (const old_text of ['one', 'two']) {
+    await desk.call('edit', { path: 'a.txt', old_text, new_text: 'x' });
+    told.push(await desk.told());
+  }
+  expect(told[0]).toMatch(/^Not allowed: /);
+  expect(told[1]).toBe(told[0]);
+});
+
+test('an edit of a file that was not read fails without asking anybody when its old text is not there', async () => {
+  await using desk = createDesk();
+  await desk.call('edit', { path: 'a.txt', old_text: 'two', new_text: 'x' });
+  expect(await desk.told()).toContain('old_text was not found');
+  await desk.call('edit', { path: 'a.txt', old_text: 'one', new_text: 'x' });
+  const request = await desk.approval();
+  expect(request.params.diff).toContain('-one');
+  desk.answer(request, 'allow_once');
+  await desk.told();
+  expect(readFileSync(desk.path('a.txt'), 'utf8')).toBe('x\n');
+});
+
 describe('an approval', () => {
   test('shows who asks, the path, the diff and what “always” would mean, and nothing happens before the answer', async () => {
     await using desk = createDesk();

@@ -132,11 +132,26 @@ test('a file that is too large, or would be, is refused', async () => {
   expect(grown).toMatchObject({ isError: true, text: expect.stringContaining('would become too large') });
 });
 
-test('a file must have been read, and be what it was then', async () => {
+test('a file that was not read is edited where the old text is there exactly once, and not in several places', async () => {
+  using files = createFileTools();
+  writeFileSync(files.dir.file('a'), 'one two one\n');
+  expect(await files.edit({ path: 'a', old_text: 'two', new_text: '2' })).toMatchObject({ isError: false });
+  expect(readFileSync(files.dir.file('a'), 'utf8')).toBe('one 2 one\n');
+  writeFileSync(files.dir.file('b'), 'one two one\n');
+  expect(await files.edit({ path: 'b', old_text: 'one', new_text: '1' })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('there 2 times'),
+  });
+  expect(await files.edit({ path: 'b', old_text: 'one', new_text: '1', replace_all: true })).toMatchObject({
+    isError: true,
+    text: 'b exists and was not read in this session. Read it first.',
+  });
+  expect(readFileSync(files.dir.file('b'), 'utf8')).toBe('one two one\n');
+});
+
+test('a file that was read must be what it was then', async () => {
   using files = createFileTools();
   writeFileSync(files.dir.file('a'), 'secret words\n');
-  const unread = await files.edit({ path: 'a', old_text: 'secret word', new_text: 'x', replace_all: true });
-  expect(unread).toMatchObject({ isError: true, text: 'a exists and was not read in this session. Read it first.' });
   await files.read({ path: 'a' });
   writeFileSync(files.dir.file('a'), 'secret wordz\n');
   expect(await files.edit({ path: 'a', old_text: 'secret', new_text: 'x' })).toMatchObject({
@@ -145,11 +160,20 @@ test('a file must have been read, and be what it was then', async () => {
   });
 });
 
-test('before a file was read, not even the preparation tells anything of it', async () => {
+test('what the preparation finds in a file that was not read is for whoever may read it', async () => {
   using files = createFileTools();
   writeFileSync(files.dir.file('a'), 'password = hunter2\n');
-  const prepared = await files.tools.edit.prepare?.({ path: 'a', old_text: 'password = hunter', new_text: 'x' }, files.context);
-  expect(prepared).toBe('a exists and was not read in this session. Read it first.');
+  const at = { path: files.dir.file('a'), real: files.dir.file('a') };
+  const accesses = [
+    { kind: 'read', ...at },
+    { kind: 'write', ...at },
+  ];
+  for (const [old_text, found] of [
+    ['password = hunter', { diff: expect.any(String) }],
+    ['password = fisher', { problem: expect.stringContaining('was not found') }],
+  ] as const) {
+    expect(await files.tools.edit.prepare?.({ path: 'a', old_text, new_text: 'x' }, files.context)).toMatchObject({ accesses, ...found });
+  }
 });
 
 test('an edit is prepared with its diff and holds for what it was prepared on', async () => {
