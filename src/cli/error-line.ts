@@ -10,3 +10,8 @@ export function wantsJson(argv: readonly string[]): boolean {
 export function toErrorLine(code: string, message: string): string {
   return `${printableJson({ error: { code, message } })}\n`;
 }
+
+/** Something to know that is no error, for programs: one line of JSON. */
+export function toNoticeLine(message: string): string {
+  return `${printableJson({ notice: { message } })}\n`;
+}

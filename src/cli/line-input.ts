@@ -93,7 +93,7 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
     compact(instruction) {
       // What is typed meanwhile does not wait for it: the events tell when it is done.
       const asked = berth.call('compact_session', { session_id, ...(instruction === '' ? {} : { instruction }) });
-      asked.then(orRefused).catch(complain);
+      asked.then(orRefused).catch((error: unknown) => complain(`/compact ${instruction}`.trimEnd(), error));
     },
     quit: leave,
     help: () => help.forEach(note),
@@ -116,10 +116,10 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
     return request;
   }
 
-  function complain(error: unknown): void {
+  function complain(line: string, error: unknown): void {
     const isBusy = error instanceof Refused && error.code === 'run_in_progress';
     const why = isBusy ? 'a run is in progress; /abort stops it' : error instanceof Error ? error.message : String(error);
-    note(`[not done] ${why}`);
+    note(`[not done] ${why}; typed: ${line}`);
   }
 
   async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {
@@ -175,7 +175,7 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
 
   return {
     take(line, meant) {
-      last = last.then(() => obey(line, meant)).catch(complain);
+      last = last.then(() => obey(line, meant)).catch((error: unknown) => complain(line, error));
     },
     question,
     done: () => last,

@@ -166,7 +166,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     else if (op === 'dropped') for (const { text: gone } of dropped ?? []) note(`[queue] dropped: ${quote(gone)}`);
   }
 
-  function endRun(id: string, ended: Pick<EventPayload<'agent_end'>, 'outcome' | 'error'>): void {
+  function endRun(id: string, ended: Pick<EventPayload<'agent_end'>, 'outcome' | 'error'> & { abandoned?: boolean }): void {
     endedRun = id;
     const { text, advice } = describeEnding(ended, `/resume here, or berth resume ${named},`);
     const line = `[run] ${clipTrouble(text)}${advice === '' ? '' : `; ${advice}`}`;

@@ -68,7 +68,7 @@ async function readEndings(berth: Berth, session_id: string, messages: Message[]
     for (const { run_id, outcome, error } of page.runs) {
       if (!wanted.delete(run_id) || outcome === null || outcome === 'completed') continue;
       const { text, advice } = describeEnding({ outcome, error }, `berth resume ${shortId(session_id)}`);
-      const isResumable = run_state === 'idle' && run_id === last?.run_id && advice !== '';
+      const isResumable = run_state === 'idle' && run_id === last?.run_id && last.abandoned !== true && advice !== '';
       endings.set(run_id, `[run] ${printableLine(text)}${isResumable ? `; ${advice}` : ''}`);
     }
     before = page.runs.at(-1)?.run_id;

@@ -6,6 +6,7 @@ import { printableLine } from './printable.js';
 import type { Style } from './style.js';
 
 const argumentColumnsMax = 100;
+const skippedColumnsMax = 160;
 
 /** Puts an ended message on the page. `linesMax` cuts the results of tools. */
 export function showMessage(page: Page, style: Style, message: Message, linesMax = Infinity): void {
@@ -46,8 +47,15 @@ export function showEnding(page: Page, style: Style, { stop_reason, truncated }:
 }
 
 function showToolResult(page: Page, style: Style, message: Message, linesMax: number): void {
-  if (message.is_error) page.line(style.dim(`[tool] ${printableLine(message.tool_name ?? 'tool')} failed`));
+  const name = message.tool_name ?? 'tool';
+  if (message.skipped) return page.line(style.dim(describeSkipped(name, message.text)));
+  if (message.is_error) page.line(style.dim(`[tool] ${printableLine(name)} failed`));
   showOutput(page, style, message.id, message.text, linesMax);
+}
+
+/** A call that never ran, and why: a person or a rule denied it, or something else took its place. */
+export function describeSkipped(name: string, why: string): string {
+  return `[tool] ${printableLine(name)} was skipped: ${clipColumns(printableLine(why), skippedColumnsMax)}`;
 }
 
 /** What a tool said, indented. */

@@ -76,7 +76,8 @@ function createProgram(): Command {
         '\nA SESSION is named by a unique prefix of its id, by its title, or by . for the newest of this directory ' +
           '(or of the nearest one around it that has any, up to the root of the git repository).\n\n' +
           'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 no daemon or none that answers, 70 a fault of berth. ' +
-          'With --json an error is one line on standard error: {"error":{"code":"...","message":"..."}}.',
+          'With --json an error is one line on standard error: {"error":{"code":"...","message":"..."}}; ' +
+          'what is worth knowing beside is {"notice":{"message":"..."}}.',
         helpColumns(),
       ),
     )

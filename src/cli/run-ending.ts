@@ -4,6 +4,8 @@ import type { RunError, RunOutcome } from '../protocol/events.js';
 interface EndedRun {
   outcome: RunOutcome;
   error: RunError | null;
+  /** Somebody said that it is not to be resumed. */
+  abandoned?: boolean | undefined;
 }
 
 export interface RunEnding {
@@ -14,8 +16,9 @@ export interface RunEnding {
 }
 
 /** How a run ended, why, and what to do about it. `resume` is what a person types to resume it. */
-export function describeEnding({ outcome, error }: EndedRun, resume: string): RunEnding {
+export function describeEnding({ outcome, error, abandoned }: EndedRun, resume: string): RunEnding {
   const why = error ? describeError(error) : '';
+  if (abandoned) return { ...describeEnding({ outcome, error }, resume), advice: '' };
   switch (outcome) {
     case 'completed':
       return { text: 'completed', advice: '' };

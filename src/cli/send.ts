@@ -51,14 +51,21 @@ export const send: Subcommand = {
     const sessionId = named === undefined ? await newestOrNew(berth, cli.tell) : await cli.resolve(berth, named);
     const accepted = await submit(berth, sessionId, said, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
     if (wait) return waitForAnswer(cli, berth, accepted, json);
+    const queued = (steer ?? followUp) && (await isQueued(berth, accepted));
     if (json) cli.printJson(accepted);
     else {
+      const when = followUp ? 'for when the run would otherwise end' : 'for the next turn of the run in progress';
       cli.print(accepted.run_id);
-      cli.print(`watch it with berth attach ${shortId(sessionId)}`);
+      cli.print(`${queued ? `queued ${when}; ` : ''}watch it with berth attach ${shortId(sessionId)}`);
     }
     return exit.ok;
   },
 };
+
+async function isQueued(berth: Berth, { session_id, input_id }: Accepted): Promise<boolean> {
+  const { inputs } = orRefused(await berth.call('get_queue', { session_id }));
+  return inputs.some((input) => input.input_id === input_id);
+}
 
 /** Which session is meant and what is said. One argument is the text, unless it can only be a session. */
 async function readWords(
@@ -67,6 +74,8 @@ async function readWords(
   isKnown: (name: string) => Promise<boolean>,
 ): Promise<[session: string | undefined, text: string]> {
   const isName = /^(\.|ses_\w+)$/.test(first ?? '') || (second === undefined && first !== undefined && isFed() && (await isKnown(first)));
+  if (first !== undefined && second === undefined && !isName && /^\d[0-9a-z]*$/.test(first) && (await isKnown(first)))
+    throw new WrongUsage(`${first} is a session; what should be sent to it? berth send ${first} "text"`);
   const [session, text] = second === undefined && !isName ? [undefined, first] : [first, second];
   if (text !== undefined && text !== '-') return [session, text];
   if (text === undefined && process.stdin.isTTY) throw new WrongUsage('what should be sent? berth send [SESSION] "text"');

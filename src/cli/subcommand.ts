@@ -2,7 +2,7 @@ import { connect, type Berth, type ConnectOptions } from '../client/connect.js';
 import { meantDirs, type PathFlags, type Paths } from '../client/paths.js';
 import { resolveSession } from '../client/resolve.js';
 import { WrongUsage, type ExitCode } from './exit.js';
-import { wantsJson } from './error-line.js';
+import { toNoticeLine, wantsJson } from './error-line.js';
 import { newestHere } from './newest.js';
 import { printableJson, printableLine } from './printable.js';
 import { writeErr, writeOut } from './standard-streams.js';
@@ -22,7 +22,7 @@ export interface Cli {
   printJson(value: unknown): void;
   /** A line to standard error. */
   complain(line: string): void;
-  /** Something to know that is no part of the result: a line to standard error that begins with `berth:`. */
+  /** Something to know that is no part of the result: a line to standard error that begins with `berth:`, or is one of JSON. */
   tell(line: string): void;
 }
 
@@ -52,7 +52,7 @@ function toVersionHint(daemonVersion: string): string | undefined {
 
 export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close(): void } {
   const open: Berth[] = [];
-  const tell = (line: string): void => writeErr(`berth: ${line}\n`);
+  const tell = (line: string): void => writeErr(wantsJson(process.argv) ? toNoticeLine(line) : `berth: ${line}\n`);
   let hinted = false;
 
   function hintVersions(daemonVersion: string): void {

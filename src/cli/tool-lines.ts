@@ -2,7 +2,7 @@ import type { EventPayload } from '../protocol/events.js';
 import { toDuration } from './brief.js';
 import { clipColumns } from './columns.js';
 import { clipLines, paintDiff } from './clipped-lines.js';
-import { showOutput } from './message-lines.js';
+import { describeSkipped, showOutput } from './message-lines.js';
 import type { Page } from './page.js';
 import { printableLine } from './printable.js';
 import type { Style } from './style.js';
@@ -16,7 +16,7 @@ export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_
   const { tool_call_id: id, tool_name, result, is_error, skipped, duration_ms, diff, exit_code, artifact_id, counts } = ended;
   const name = printableLine(tool_name);
   const quoted = clipColumns(printableLine(result), quotedColumnsMax);
-  if (skipped) return page.line(style.dim(`[tool] ${name} was skipped: ${quoted}`));
+  if (skipped) return page.line(style.dim(describeSkipped(tool_name, result)));
   const rest = exit_code === undefined ? unseen : unseen?.replace(/\n?\[exit code [^\n]*\]$/, '');
   if (diff !== undefined && diff !== '') showDiff(page, style, diff);
   // The list is on the screen anyway.

@@ -1,4 +1,4 @@
-import { evolve, emptySession, type ActiveRun, type SessionState } from '../core/session.js';
+import { evolve, emptySession, type ActiveRun, type LastRun, type SessionState } from '../core/session.js';
 import type { EventPayload, Fact, WireEvent } from '../protocol/events.js';
 import type { ContentBlock, Message, Role } from '../protocol/messages.js';
 import type { StateView } from '../protocol/views.js';
@@ -219,7 +219,7 @@ function toSessionState(state: StateView): SessionState {
     paused: state.queue.paused,
     inputs: state.queue.inputs,
     run: state.run ? toRun(state.run) : null,
-    lastRun: state.last_run ? { id: state.last_run.run_id, outcome: state.last_run.outcome, error: state.last_run.error } : null,
+    lastRun: state.last_run && toLastRun(state.last_run),
     compaction: state.compaction
       ? { trigger: state.compaction.trigger, tokensBefore: state.compaction.tokens_before, instruction: state.compaction.instruction }
       : null,
@@ -227,6 +227,10 @@ function toSessionState(state: StateView): SessionState {
     usage: state.usage,
     contextLeftPercent: state.context_left_percent,
   };
+}
+
+function toLastRun({ run_id: id, outcome, error, abandoned = false }: NonNullable<StateView['last_run']>): LastRun {
+  return { id, outcome, error, abandoned };
 }
 
 function toRun(run: NonNullable<StateView['run']>): ActiveRun {

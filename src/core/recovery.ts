@@ -1,7 +1,7 @@
 import { accept, createDraft, reject, type Decision, type Fresh } from './decision.js';
 import { settleRun, type Settlement } from './runs.js';
 import { sayQueuedRun, sayResumingRun } from './turns.js';
-import type { SessionState } from './session.js';
+import { abandonedStatus, type SessionState } from './session.js';
 import type { ResumeAction } from '../protocol/views.js';
 
 /**
@@ -60,7 +60,7 @@ export function resumeRun(
   }
   const draft = createDraft(state);
   if (action === 'abandon') {
-    draft.say({ type: 'status', payload: { session_id: state.id, run_id: runId, message: 'abandoned' } });
+    draft.say({ type: 'status', payload: { session_id: state.id, run_id: runId, message: abandonedStatus } });
     return accept(draft.facts, { runId: sayQueuedRun(draft, fresh.id('run'), fresh) });
   }
   if (action === 'retry' && retryEntryId !== undefined && state.leafId !== retryEntryId) {

@@ -168,7 +168,7 @@ function sayCallEnd(draft: Draft, call: OpenCall, result: CallResult, fresh: Fre
       ...result.details,
     },
   });
-  sayMessage(draft, { id: messageId, role: 'tool_result', content, toolCall: { id: call.id, name: call.name, isError } }, fresh);
+  sayMessage(draft, { id: messageId, role: 'tool_result', content, toolCall: { id: call.id, name: call.name, isError, skipped } }, fresh);
 }
 
 function notRun(why: string): CallResult {

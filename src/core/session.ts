@@ -50,6 +50,8 @@ export interface LastRun {
   id: string;
   outcome: RunOutcome;
   error: RunError | null;
+  /** Somebody said that it is not to be resumed. It still can be. */
+  abandoned: boolean;
 }
 
 /** Everything that decisions look at. The daemon loads it from rows, clients fold it from events: the same thing. */
@@ -137,7 +139,7 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
     case 'agent_end': {
       const { run_id: id, outcome, error } = fact.payload;
       // A run without a turn only made a summary: there is nothing in it to resume.
-      return { ...state, run: null, lastRun: state.run?.turns === 0 ? state.lastRun : { id, outcome, error } };
+      return { ...state, run: null, lastRun: state.run?.turns === 0 ? state.lastRun : { id, outcome, error, abandoned: false } };
     }
     case 'compaction_start': {
       const { trigger, tokens_before: tokensBefore, instruction = null } = fact.payload;
@@ -153,6 +155,11 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
       const { input, output, cache_read, cache_write, cost_usd, context_left_percent: contextLeftPercent } = fact.payload;
       return { ...state, usage: { input, output, cache_read, cache_write, cost_usd }, contextLeftPercent };
     }
+    case 'status': {
+      const { lastRun, run } = state;
+      if (lastRun && abandonedRunOf(fact.payload) === lastRun.id) return { ...state, lastRun: { ...lastRun, abandoned: true } };
+      return run ? { ...state, run: updateRun(run, fact) } : state;
+    }
     case 'message_end': {
       const ended = fact.payload.message;
       const next = ended ? { ...state, leafId: ended.id } : state;
@@ -161,6 +168,14 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
     default:
       return state.run ? { ...state, run: updateRun(state.run, fact) } : state;
   }
+}
+
+/** What the `status` of a run says that somebody abandoned. */
+export const abandonedStatus = 'abandoned';
+
+/** The run that somebody abandoned, if that is what a `status` tells. */
+export function abandonedRunOf({ message, run_id, run_state }: EventPayload<'status'>): string | undefined {
+  return message === abandonedStatus && run_state === undefined ? run_id : undefined;
 }
 
 /** Why a run is aborted, as the `status` of its abort tells it; null when nobody said. */

@@ -11,7 +11,7 @@ export interface NewMessage {
   stopReason?: StopReason | null;
   usage?: Usage | null;
   model?: string | null;
-  toolCall?: { id: string; name: string; isError: boolean };
+  toolCall?: { id: string; name: string; isError: boolean; skipped: boolean };
 }
 
 export function atTurn(state: SessionState): { session_id: string; run_id: string; turn_id: string } {
@@ -33,7 +33,12 @@ export function toMessage(state: SessionState, message: NewMessage, fresh: Fresh
     stop_reason: message.stopReason ?? null,
     model: message.model ?? null,
     ...(message.toolCall
-      ? { tool_call_id: message.toolCall.id, tool_name: message.toolCall.name, is_error: message.toolCall.isError }
+      ? {
+          tool_call_id: message.toolCall.id,
+          tool_name: message.toolCall.name,
+          is_error: message.toolCall.isError,
+          ...(message.toolCall.skipped ? { skipped: true } : {}),
+        }
       : {}),
   };
 }

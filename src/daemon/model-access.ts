@@ -3,9 +3,9 @@ import { createAuthReader } from '../client/auth-file.js';
 import { createProviders, type ConfiguredProviders } from '../providers/providers.js';
 import type { ThinkingLevel } from '../providers/port.js';
 import { runKeyCommand } from './key-command.js';
-import type { Config } from './config.js';
+import { ConfigRefused, type Config } from './config.js';
 
-const offlineWordsPerSecond = 100;
+const wordsPerSecondDefault = 100;
 
 interface Deps {
   configDir: string;
@@ -24,11 +24,10 @@ export interface ModelAccess {
 /** Makes what a config says about models; made anew when the config is read again. */
 export function createModelAccess(config: Config, { configDir, env }: Deps): ModelAccess {
   const auth = createAuthReader(configDir);
-  const speed = env.BERTH_OFFLINE_WPS;
   const providers = createProviders(
     {
       providers: config.providers,
-      offlineWordsPerSecond: speed === undefined || speed === '' ? offlineWordsPerSecond : Number(speed),
+      offlineWordsPerSecond: readWordsPerSecond(env.BERTH_OFFLINE_WPS),
       modelIdleMs: config.modelIdleMs,
     },
     { env, keptKey: (provider) => auth.read().keyOf(provider), runCommand: (argv) => runKeyCommand(argv, env) },
@@ -44,4 +43,11 @@ export function createModelAccess(config: Config, { configDir, env }: Deps): Mod
     },
     systemPromptPath: path === undefined || isAbsolute(path) ? path : join(configDir, path),
   };
+}
+
+function readWordsPerSecond(set: string | undefined): number {
+  if (set === undefined || set === '') return wordsPerSecondDefault;
+  const speed = Number(set);
+  if (speed >= 0 && Number.isFinite(speed)) return speed;
+  throw new ConfigRefused(`BERTH_OFFLINE_WPS must be a number of words a second from 0, not ${JSON.stringify(set)}`);
 }

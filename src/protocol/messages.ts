@@ -88,6 +88,8 @@ export const message = z.object({
   tool_call_id: z.string().optional(),
   tool_name: z.string().optional(),
   is_error: z.boolean().optional(),
+  /** The call never ran: it was denied, or something else took its place. */
+  skipped: z.literal(true).optional(),
   compaction: compactionFacts.optional(),
   truncated: z.literal(true).optional(),
   artifact_id: z.string().optional(),

@@ -150,6 +150,8 @@ export const stateView = z.object({
       error: runError.nullable(),
       /** What `resume_run` would accept now. */
       resume_actions: z.array(resumeAction),
+      /** Somebody abandoned it, so nobody need be advised to resume it. */
+      abandoned: z.boolean().optional(),
     })
     .nullable(),
 });

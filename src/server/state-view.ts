@@ -79,7 +79,8 @@ export function createStateView(engine: Engine, clients: Clients) {
     const { lastRun } = state;
     if (!lastRun) return null;
     const point = { retryEntryId: state.run ? undefined : engine.store.entries.retryPoint(state.leafId) };
-    return { run_id: lastRun.id, outcome: lastRun.outcome, error: lastRun.error, resume_actions: resumeActions(state, point) };
+    const { id: run_id, outcome, error, abandoned } = lastRun;
+    return { run_id, outcome, error, abandoned, resume_actions: resumeActions(state, point) };
   }
 
   return function view(known: SessionState | undefined): StateView {

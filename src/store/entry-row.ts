@@ -17,6 +17,7 @@ export interface EntryRow {
   tool_call_id: string | null;
   tool_name: string | null;
   is_error: number | null;
+  skipped: number | null;
   compaction: string | null;
   at_ms: number;
 }
@@ -47,6 +48,7 @@ export function factsOf(row: EntryRow): Omit<Message, 'text' | 'content'> {
     ...(row.tool_call_id === null ? {} : { tool_call_id: row.tool_call_id }),
     ...(row.tool_name === null ? {} : { tool_name: row.tool_name }),
     ...(row.is_error === null ? {} : { is_error: row.is_error === 1 }),
+    ...(row.skipped === 1 ? { skipped: true as const } : {}),
     ...(row.compaction === null ? {} : { compaction: JSON.parse(row.compaction) as CompactionFacts }),
   };
 }

@@ -27,7 +27,7 @@ export function createHistoryRows(db: Database) {
   // The text of a message with content of its own is in that content already.
   const byId = db.prepare<[string], EntryRow>(
     `SELECT no, id, session_id, parent_id, role, run_id, turn_kind, content, iif(content IS NULL, text, '') AS text, bytes, model,
-       stop_reason, usage, tool_call_id, tool_name, is_error, compaction, at_ms FROM entry WHERE id = ?`,
+       stop_reason, usage, tool_call_id, tool_name, is_error, skipped, compaction, at_ms FROM entry WHERE id = ?`,
   );
 
   function* pathUp(leafId: string | null): Generator<EntryRow, void> {

@@ -1,4 +1,4 @@
-import { abortReasonOf } from '../core/session.js';
+import { abandonedRunOf, abortReasonOf } from '../core/session.js';
 import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { AnchorRows } from './anchor-rows.js';
@@ -134,7 +134,7 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
       case 'status':
         if (event.payload.run_state === 'aborting' && event.payload.run_id !== undefined) {
           runs.abort(event.payload.run_id, abortReasonOf(event.payload));
-        }
+        } else if (abandonedRunOf(event.payload) !== undefined) runs.abandon(abandonedRunOf(event.payload) ?? '');
         break;
       case 'warning':
       case 'error':

@@ -25,6 +25,7 @@ interface RunRecord {
   started_ms: number;
   ended_seq: number | null;
   ended_ms: number | null;
+  abandoned: number;
 }
 
 interface CallRecord {
@@ -46,8 +47,9 @@ export function createRunRows(db: Database) {
   );
   const saying = db.prepare<[string], number>('SELECT 1 FROM run WHERE message_id = ? AND ended_seq IS NULL').pluck();
   const allActive = db.prepare<[], RunRecord>('SELECT * FROM run WHERE ended_seq IS NULL ORDER BY started_seq');
-  const last = db.prepare<[string], Pick<RunRecord, 'id' | 'outcome' | 'error'>>(
-    'SELECT id, outcome, error FROM run WHERE session_id = ? AND ended_seq IS NOT NULL AND turns > 0 ORDER BY started_seq DESC LIMIT 1',
+  const last = db.prepare<[string], Pick<RunRecord, 'id' | 'outcome' | 'error' | 'abandoned'>>(
+    `SELECT id, outcome, error, abandoned FROM run WHERE session_id = ? AND ended_seq IS NOT NULL AND turns > 0
+     ORDER BY started_seq DESC LIMIT 1`,
   );
   const pageBefore = db.prepare<[string, number, number], RunRecord>(
     'SELECT * FROM run WHERE session_id = ? AND started_seq < ? ORDER BY started_seq DESC LIMIT ?',
@@ -61,6 +63,7 @@ export function createRunRows(db: Database) {
     'UPDATE run SET outcome = ?, error = ?, usage = ?, ended_seq = ?, ended_ms = ? WHERE id = ? AND ended_seq IS NULL',
   );
   const abort = db.prepare('UPDATE run SET aborting = 1, error = ? WHERE id = ?');
+  const abandon = db.prepare('UPDATE run SET abandoned = 1 WHERE id = ?');
   const setTurn = db.prepare('UPDATE run SET turn = ?, turns = turns + ? WHERE id = ?');
   const setMessage = db.prepare('UPDATE run SET message_id = ?, message_role = ? WHERE id = ?');
   const calls = db.prepare<[string], CallRecord>(
@@ -122,7 +125,8 @@ export function createRunRows(db: Database) {
       allActive.all().map(({ id, session_id, boot_id, attempts }) => ({ runId: id, sessionId: session_id, bootId: boot_id, attempts })),
     last(sessionId: string): LastRun | null {
       const row = last.get(sessionId);
-      return row ? { id: row.id, outcome: row.outcome as RunOutcome, error: parseError(row.error) } : null;
+      if (!row) return null;
+      return { id: row.id, outcome: row.outcome as RunOutcome, error: parseError(row.error), abandoned: row.abandoned === 1 };
     },
     page(sessionId: string, before: string | undefined, limit: number): { runs: RunRow[]; hasMore: boolean } {
       const from = before === undefined ? Number.MAX_SAFE_INTEGER : (byId.get(before)?.started_seq ?? 0);
@@ -146,6 +150,9 @@ export function createRunRows(db: Database) {
     /** Until the run has ended, its `error` is why it is aborted. */
     abort(runId: string, reason: string | null): void {
       abort.run(reason === null ? null : toJson({ code: 'aborted', message: reason } satisfies RunError), runId);
+    },
+    abandon(runId: string): void {
+      abandon.run(runId);
     },
     startTurn({ run_id, turn_id, kind, input_ids }: EventPayload<'turn_start'>): void {
       const turn: Turn = { id: turn_id, kind, inputIds: input_ids, responded: false, callsMade: 0 };

@@ -93,6 +93,11 @@ export function createSessionRows(db: Database) {
   const setLastUser = db.prepare('UPDATE session SET last_user_text = ? WHERE id = ?');
   const count = db.prepare<[], number>('SELECT count(*) FROM session WHERE deleted = 0').pluck();
   const deleted = db.prepare<[], string>('SELECT id FROM session WHERE deleted = 1').pluck();
+  const firstUserText = db
+    .prepare<[string], string>(
+      `SELECT substr(text, 1, ${limits.snippetCharsMax}) FROM entry WHERE session_id = ? AND role = 'user' ORDER BY no LIMIT 1`,
+    )
+    .pluck();
   const exists = db.prepare<[string], number>('SELECT 1 FROM session WHERE id = ? AND deleted = 0').pluck();
   const page = db.prepare<[Record<string, unknown>], ListRecord>(
     `SELECT session.id, title, cwd, model, archived, message_count, last_user_text, updated_ms, run.aborting,
@@ -111,6 +116,8 @@ export function createSessionRows(db: Database) {
 
   return {
     exists: (id: string): boolean => exists.get(id) !== undefined,
+    /** The beginning of the first message of a person; empty when there is none. */
+    firstUserText: (id: string): string => firstUserText.get(id) ?? '',
     load(id: string): SessionSettings | undefined {
       const row = byId.get(id);
       return row && toSettings(row);

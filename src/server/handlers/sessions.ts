@@ -112,7 +112,7 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
       if (leaf_id !== undefined && !isInTree(engine, parentId, leaf_id)) return rejected('leaf_not_found');
       const id = newId('ses');
       const fields = {
-        title: parent.title === '' ? '' : `${parent.title} (branch)`.slice(0, limits.titleCharsMax).toWellFormed(),
+        title: branchTitle(parent.title || store.sessions.firstUserText(parentId)),
         cwd: parent.cwd,
         model: parent.model,
         thinking: parent.thinking,
@@ -188,4 +188,13 @@ type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
 function dropUndefined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
+}
+
+/** What a branch is called: after its parent, or after what was first said there. */
+function branchTitle(parent: string): string {
+  const line = parent.replaceAll(/\s+/g, ' ').trim();
+  if (line === '') return '';
+  const end = ' (branch)';
+  const room = limits.titleCharsMax - end.length;
+  return `${line.length > room ? `${line.slice(0, room - 1)}…` : line}${end}`.toWellFormed();
 }
