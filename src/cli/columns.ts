@@ -2,7 +2,7 @@ const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
 /** Two of them are a flag, which is as wide as two characters. */
 const halfFlag = /^[\u{1f1e6}-\u{1f1ff}]$/u;
-const narrowest = /^[\p{Mn}\p{Me}\ufe0e\ufe0f]$/u;
+const narrowest = /^(?:[\p{Mn}\p{Me}]|\u200c|\u200d|\ufe0e|\ufe0f)$/u;
 const plain = /^[ -~]*$/;
 
 /** How many columns of a terminal a printable text takes. */

@@ -1,6 +1,6 @@
-import { replaceHidden } from '../protocol/sanitize.js';
+import { replaceHidden, replaceHiddenButJoiners } from '../protocol/sanitize.js';
 
-/** Joiners and soft hyphens are part of honest text; without them it looks nearly the same. */
+/** Out of place, joiners do nothing; soft hyphens are part of honest text, which looks nearly the same without them. */
 const dropped = new Set(['\u200c', '\u200d', '\u00ad']);
 
 /**
@@ -8,7 +8,7 @@ const dropped = new Set(['\u200c', '\u200d', '\u00ad']);
  * It works character by character, so a sequence that is split over two texts is as harmless as a whole one.
  */
 export function printable(text: string): string {
-  return replaceHidden(text.replaceAll('\r\n', '\n'), showCharacter);
+  return replaceHiddenButJoiners(text.replaceAll('\r\n', '\n'), showCharacter);
 }
 
 function showCharacter(character: string): string {
@@ -38,23 +38,30 @@ export interface PrintableStream {
   end(): string;
 }
 
-/** The same for text that comes in pieces: a carriage return waits for the line end that may follow it, half a character for its other half. */
+/** What a selector or a joiner that follows is judged by. */
+const judgedBy = /(?:\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?|[\p{L}\p{M}])$/u;
+
+/**
+ * The same for text that comes in pieces: a carriage return waits for the line end that may follow it, half a character for its other half,
+ * and a joiner for what it joins.
+ */
 export function createPrintableStream(): PrintableStream {
   let held = '';
-  let isAfterEmoji = false;
+  /** The end of the piece before. It is shown already. */
+  let before = '';
 
   function show(text: string): string {
     if (text === '') return '';
-    // A selector is judged by the emoji before it, which may have come in the piece before.
-    const before = isAfterEmoji ? '\u2764' : '';
-    isAfterEmoji = /\p{Extended_Pictographic}$/u.test(text);
-    return printable(before + text).slice(before.length);
+    const whole = before + text;
+    const shown = printable(whole).slice(printable(before).length);
+    before = judgedBy.exec(whole)?.[0] ?? '';
+    return shown;
   }
 
   return {
     push(piece) {
       const text = held + piece;
-      held = /[\r\ud800-\udbff]$/.exec(text)?.[0] ?? '';
+      held = /[\u200c\u200d]?[\r\ud800-\udbff]?$/.exec(text)?.[0] ?? '';
       return show(text.slice(0, text.length - held.length));
     },
     end() {

@@ -4,11 +4,20 @@ import { once } from './once.js';
  * Every character that a person cannot see or that a terminal acts on: control and format characters (bidirectional overrides, zero-width
  * spaces), separators of lines, and the rest of what Unicode calls ignorable. Not part of it are line ends, tabs, and the selector that says
  * how the emoji before it is drawn. This is the only such class: what a person approves, a terminal prints and a model reads differ in how
- * they render one of these characters, never in which ones they are.
+ * they render one of these characters, and in joiners, which are part of honest text but never of what is approved.
  */
 const hiddenClass = String.raw`(?![\n\t]|\ufe0e|\ufe0f)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?<!\p{Extended_Pictographic})(?:\ufe0e|\ufe0f)`;
+/** Letters and marks of scripts whose writing needs joiners: Arabic and Persian, Syriac, and those of India and around it. */
+const joiningScripts = 'Arab Syrc Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Khmr Mymr'
+  .split(' ')
+  .map((script) => `\\p{scx=${script}}`)
+  .join('');
+const joining = String.raw`(?!\p{Default_Ignorable_Code_Point})(?=[\p{L}\p{M}])[${joiningScripts}]`;
+/** A joiner in its place: between two of those, or in an emoji of several. */
+const joinerClass = String.raw`(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d(?=\p{Extended_Pictographic})|(?<=${joining})[\u200c\u200d](?=${joining})`;
 // Made when they are needed: to look all these characters up takes milliseconds, and most texts are plain.
 const hidden = once(() => new RegExp(hiddenClass, 'gu'));
+const joinerOrHidden = once(() => new RegExp(`(${joinerClass})|${hiddenClass}`, 'gu'));
 const hiddenOrLineEnd = once(() => new RegExp(`[\\n\\t]|${hiddenClass}`, 'gu'));
 /** The same, and what looks like a space without being one, or means something else on each machine. */
 const ambiguous = once(() => new RegExp(String.raw`(?![ \n\t])[\p{Z}\p{C}\u2800\ufffc\ufffd]|${hiddenClass}`, 'u'));
@@ -19,6 +28,12 @@ const plainLine = /^[\x20-\x7e]*$/;
 /** Replaces each hidden character by what `render` makes of it, which must not hold one itself. Text without any is returned as it is. */
 export function replaceHidden(text: string, render: (character: string) => string): string {
   return plainText.test(text) ? text : text.toWellFormed().replace(hidden(), render);
+}
+
+/** The same for texts that are read, not approved: joiners stay where emoji and scripts need them. */
+export function replaceHiddenButJoiners(text: string, render: (character: string) => string): string {
+  if (plainText.test(text)) return text;
+  return text.toWellFormed().replace(joinerOrHidden(), (character, joiner: string | undefined) => joiner ?? render(character));
 }
 
 /** A text with its hidden characters spelled out: what a person approves hides nothing. Line ends and tabs stay. */

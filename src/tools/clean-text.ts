@@ -1,6 +1,6 @@
 import { wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
-import { replaceHidden } from '../protocol/sanitize.js';
+import { replaceHiddenButJoiners } from '../protocol/sanitize.js';
 
 /** What terminals act on: strings with an end (titles, links, clipboards), cursor and colours, and the short ones. */
 const sequences = new RegExp(
@@ -19,7 +19,7 @@ const sequences = new RegExp(
 /** Output of a program as a model reads it: nothing in it is an order to a terminal, hidden, or was written over again. */
 export function cleanText(text: string): string {
   const lines = text.replace(sequences, '').replaceAll('\r\n', '\n');
-  return replaceHidden(/[\r\b]/.test(lines) ? lines.split('\n').map(writeOver).join('\n') : lines, () => '');
+  return replaceHiddenButJoiners(/[\r\b]/.test(lines) ? lines.split('\n').map(writeOver).join('\n') : lines, () => '');
 }
 
 /** What is left on a line of a terminal, nearly: the last thing that was written from its beginning on. */
