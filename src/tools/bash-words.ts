@@ -28,8 +28,19 @@ export function describeExcess({ what, most }: Excess): string {
   return `ended: it took more than ${Math.round(most / bytesPerMb)} MB of memory; limits.command_memory_mb in config.json allows more`;
 }
 
-const noNetwork =
-  /Network is unreachable|Could not resolve host|Temporary failure in name resolution|Name or service not known|ENETUNREACH|EAI_AGAIN|ENOTFOUND|Couldn't connect to server|Could not connect to|connection refused/i;
+/** As package managers, git, curl and the libraries of languages say it; none of them says it of anything but the network. */
+const noNetwork = new RegExp(
+  [
+    "network is unreachable|no route to host|connection refused|could ?n[o']t connect to|failed to connect to|unable to connect to",
+    "could ?n[o']t resolve|temporary failure (?:in name resolution|resolving)|name or service not known|nodename nor servname provided",
+    'unable to resolve host|unknown ?host|no such host|failed to lookup address|getaddrinfo|name resolution (?:failed|failure|error)',
+    'ENETUNREACH|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ETIMEDOUT|ECONNREFUSED',
+    'trouble with your network connection|spurious network error|error sending request|dial tcp|cannot initiate the connection',
+    'failed to establish a new connection|max retries exceeded|urlopen error|fetch failed|failed to fetch|socket\\.gaierror',
+    'could not find a version that satisfies the requirement',
+  ].join('|'),
+  'i',
+);
 const noWriting = /Read-only file system|EROFS|Device or resource busy|EBUSY/i;
 /** As programs print it for a file that they could not write, and hardly anything else does. */
 const couldNotWrite = /: (?:Read-only file system|Device or resource busy)\r?$/m;
