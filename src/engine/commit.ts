@@ -4,7 +4,7 @@ import { emptySession, evolve, type SessionState } from '../core/session.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
 import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import { classifyFault, StoreRefused, type StoreFault } from '../store/faults.js';
+import { classifyFault, StoreRefused, type PassingFault, type StoreFault } from '../store/faults.js';
 import type { Store } from '../store/store.js';
 import type { FaultPoint } from './fault-points.js';
 
@@ -22,6 +22,8 @@ export interface Commit {
   maintain(work: () => void): void;
   /** The same for work that is done again later, or tells its caller: false when the store does not take it now. */
   tryMaintain(work: () => void): boolean;
+  /** The same for whoever tells why: the fault when the store does not take it now. */
+  attemptMaintain(work: () => void): PassingFault | undefined;
 }
 
 interface Deps {
@@ -37,10 +39,11 @@ interface Deps {
   onFatal(error: unknown): never;
 }
 
-const faultWords = {
+/** What a fault that passes means, and what to do about it. */
+export const faultWords: Record<PassingFault, string> = {
   storage_full: 'the disk that holds the store is full; free some space and try again',
   store_busy: 'another program holds the store; try again',
-} as const;
+};
 
 export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, onFatal }: Deps): Commit {
   const { db, log } = store;
@@ -79,7 +82,7 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
     db.pragma(`busy_timeout = ${wait ? limits.busyTimeoutMs : 0}`);
   }
 
-  function guarded<T>(work: () => T): { done: T } | { fault: 'storage_full' | 'store_busy' } {
+  function guarded<T>(work: () => T): { done: T } | { fault: PassingFault } {
     try {
       const done = work();
       setLockWait(true);
@@ -131,14 +134,20 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
     return { ok: true, seq: log.head(), reply: done.reply as Reply };
   }
 
+  function attemptMaintain(work: () => void): PassingFault | undefined {
+    const result = guarded(() => db.transaction(work).immediate());
+    return 'fault' in result ? result.fault : undefined;
+  }
+
   return {
     decide: (sessionId, decide) => run(undefined, sessionId, decide),
     create: (sessionId, decide) => run(emptySession(sessionId), sessionId, decide),
     maintain(work) {
-      const result = guarded(() => db.transaction(work).immediate());
-      if ('fault' in result) throw new StoreRefused(faultWords[result.fault]);
+      const failed = attemptMaintain(work);
+      if (failed) throw new StoreRefused(faultWords[failed]);
     },
-    tryMaintain: (work) => 'done' in guarded(() => db.transaction(work).immediate()),
+    tryMaintain: (work) => attemptMaintain(work) === undefined,
+    attemptMaintain,
   };
 }
 

@@ -40,18 +40,18 @@ export function createPatientCommit({ commit, onParked, stopped }: Deps): Patien
   }
 
   async function maintainEventually(sessionId: string, work: () => void): Promise<void> {
-    for (let waitMs: number = limits.commitRetryMinMs; !commit.tryMaintain(work); waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
-      // Its name is not known any more, only that it passes.
-      onParked(sessionId, 'store_busy');
+    for (let waitMs: number = limits.commitRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
+      const fault = commit.attemptMaintain(work);
+      onParked(sessionId, fault);
+      if (!fault) return;
       if (stopped.aborted) {
+        const why = fault === 'storage_full' ? 'the disk is full; free some space' : 'another program holds it; end that program';
         throw new StoreRefused(
-          `the database could not be written for session ${sessionId} before the daemon stopped: the disk is full, or another program ` +
-            'holds it; free space or end that program, then start the daemon again',
+          `the database could not be written for session ${sessionId} before the daemon stopped: ${why}, then start the daemon again`,
         );
       }
       await waitAWhile(waitMs);
     }
-    onParked(sessionId, undefined);
   }
 
   return {

@@ -3,7 +3,7 @@ import { queueMode } from '../protocol/events.js';
 import { once } from '../protocol/once.js';
 import { refusal } from '../protocol/errors.js';
 import type { Engine } from '../engine/engine.js';
-import type { Outcome } from '../engine/commit.js';
+import { faultWords, type Outcome } from '../engine/commit.js';
 
 const firstSettings = once(() =>
   z.object({ steering_mode: queueMode, follow_up_mode: queueMode, active_tools: z.array(z.string()).nullable() }).partial(),
@@ -18,7 +18,8 @@ export function readFirstSettings({ store }: Engine): FirstSettings {
 
 export function changeFirstSettings(engine: Engine, change: FirstSettings): Outcome<undefined> {
   const { store, commit } = engine;
-  const kept = commit.tryMaintain(() => store.meta.set('first_session', JSON.stringify({ ...readFirstSettings(engine), ...change })));
-  if (kept) return { ok: true, seq: store.log.head(), reply: undefined };
-  return { ok: false, refusal: refusal('store_busy', 'the store has no room or another program holds it; try again') };
+  const kept = { ...readFirstSettings(engine), ...change };
+  const fault = commit.attemptMaintain(() => store.meta.set('first_session', JSON.stringify(kept)));
+  if (!fault) return { ok: true, seq: store.log.head(), reply: undefined };
+  return { ok: false, refusal: refusal(fault, faultWords[fault]) };
 }

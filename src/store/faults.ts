@@ -1,5 +1,6 @@
 /** What a failed commit means for whoever asked: try later, make room, or nothing can be trusted any more. */
-export type StoreFault = 'storage_full' | 'store_busy' | 'fatal';
+export type StoreFault = PassingFault | 'fatal';
+export type PassingFault = 'storage_full' | 'store_busy';
 
 /** A write that found no room, by any of the names SQLite has for it (a quota is an IOERR_WRITE, a full shm an IOERR_SHMSIZE). */
 const noRoom = new Set(['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'SQLITE_IOERR_SHMSIZE', 'SQLITE_IOERR_SHMMAP']);

@@ -2,12 +2,18 @@ import { expect, test } from 'vitest';
 import type { Commit } from '../../src/engine/commit.js';
 import { createPatientCommit } from '../../src/engine/patience.js';
 
-test('what could not be written before the daemon stopped is refused with the session, the cause and what to do', async () => {
-  const parked: (string | undefined)[] = [];
-  const commit = { tryMaintain: () => false } as unknown as Commit;
-  const patient = createPatientCommit({ commit, onParked: (_session, fault) => parked.push(fault), stopped: AbortSignal.abort() });
-  await expect(patient.maintainEventually('ses_1', () => undefined)).rejects.toThrow(
-    /^the database could not be written for session ses_1 .*: the disk is full, or another program holds it; free space .* start the daemon/,
-  );
-  expect(parked).toEqual(['store_busy']);
-});
+test.each([
+  ['storage_full', 'the disk is full; free some space'],
+  ['store_busy', 'another program holds it; end that program'],
+] as const)(
+  'what could not be written for a %s before the daemon stopped is refused with the session, the cause and what to do',
+  async (fault, why) => {
+    const parked: (string | undefined)[] = [];
+    const commit = { attemptMaintain: () => fault } as unknown as Commit;
+    const patient = createPatientCommit({ commit, onParked: (_session, told) => parked.push(told), stopped: AbortSignal.abort() });
+    await expect(patient.maintainEventually('ses_1', () => undefined)).rejects.toThrow(
+      `the database could not be written for session ses_1 before the daemon stopped: ${why}, then start the daemon again`,
+    );
+    expect(parked).toEqual([fault]);
+  },
+);

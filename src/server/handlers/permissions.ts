@@ -1,4 +1,5 @@
 import type { SessionState } from '../../core/session.js';
+import { faultWords } from '../../engine/commit.js';
 import { limits } from '../../protocol/limits.js';
 import type { PermissionView } from '../../protocol/permissions.js';
 import { stateFor, type ServerDeps } from '../deps.js';
@@ -99,8 +100,8 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         const workspace = scope === 'workspace' ? policy.workspaceOf(where.cwd) : null;
         const sessionId = scope === 'session' ? (where.state?.id ?? null) : null;
         const by = byOf(client);
-        const done = commit.tryMaintain(() => store.permissions.add({ workspace, sessionId }, rule, by, Date.now()));
-        if (!done) return notNow();
+        const fault = commit.attemptMaintain(() => store.permissions.add({ workspace, sessionId }, rule, by, Date.now()));
+        if (fault) return refusedWith(fault, faultWords[fault]);
         engine.rulesChanged();
         return reply<'add_permission'>('accepted', {
           command: 'add_permission',
@@ -117,7 +118,8 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
           field: 'permission_id',
         });
       }
-      if (!commit.tryMaintain(() => store.permissions.remove(no))) return notNow();
+      const fault = commit.attemptMaintain(() => store.permissions.remove(no));
+      if (fault) return refusedWith(fault, faultWords[fault]);
       engine.rulesChanged();
       return reply<'remove_permission'>('accepted', { command: 'remove_permission', permission_id });
     },
@@ -161,8 +163,8 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
           return refusedWith('invalid_payload', `digest: ${own.path} has changed since; look at it again`, { field: 'digest' });
         }
         const by = byOf(client);
-        const done = commit.tryMaintain(() => store.permissions.setTrust(workspace, own.digest, trusted, by, Date.now()));
-        if (!done) return notNow();
+        const fault = commit.attemptMaintain(() => store.permissions.setTrust(workspace, own.digest, trusted, by, Date.now()));
+        if (fault) return refusedWith(fault, faultWords[fault]);
         engine.rulesChanged();
         return reply<'set_trust'>('accepted', { command: 'set_trust', workspace, digest: own.digest, trusted });
       });
@@ -184,11 +186,4 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
       });
     },
   };
-}
-
-function notNow(): Answer {
-  return refusedWith(
-    'store_busy',
-    'the database did not take the change (its disk may be full or busy), so nothing was changed; try again',
-  );
 }
