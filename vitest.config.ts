@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
 import manifest from './package.json' with { type: 'json' };
 
 export default defineConfig({
@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     pool: 'forks',
     include: ['test/**/*.test.ts'],
+    // Suites that take long are run by npm run test:long.
+    exclude: [...configDefaults.exclude, 'test/**/*.long.test.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     retry: 0,

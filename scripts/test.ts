@@ -32,10 +32,14 @@ async function runStep(script: string): Promise<boolean> {
   return ok;
 }
 
+/** The suites that take long, and nothing else: the rest has been checked by `npm test`. */
+const isLong = process.argv.includes('--long');
+
 async function runTests(): Promise<{ ok: boolean; report: Report | undefined }> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-test-'));
   const file = join(folder, 'report.json');
-  const { ok } = await run('node_modules/.bin/vitest', ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`], true);
+  const args = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${file}`];
+  const { ok } = await run('node_modules/.bin/vitest', isLong ? [...args, '--config', 'vitest.long.config.ts'] : args, true);
   const report = await readFile(file, 'utf8').then(
     (text) => JSON.parse(text) as Report,
     (error: unknown) => void process.stderr.write(`vitest left no report: ${String(error)}\n`),
@@ -63,10 +67,11 @@ function tellSkipped(report: Report): void {
 }
 
 const built = await runStep('build');
-const checked = await Promise.all(['format:check', 'lint', 'types', 'knip'].map(runStep));
+const checked = isLong ? [] : await Promise.all(['format:check', 'lint', 'types', 'knip'].map(runStep));
 const { ok, report } = await runTests();
 if (report) tellSkipped(report);
 
+if (!isLong) process.stdout.write('\nLeft out: suites that take minutes (test/**/*.long.test.ts); npm run test:long runs them\n');
 const stepsFailed = [built, ...checked].filter((passed) => !passed).length;
 // A file that cannot be loaded fails without a failed test in it.
 const filesFailed = report?.testResults.filter(
