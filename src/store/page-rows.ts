@@ -24,10 +24,10 @@ export interface PageRequest {
 }
 
 /** The `json` is NULL for an entry that is too long for a line: it has to be cut. */
-type PageRow = [no: number, sessionId: string, id: string, parentId: string | null, bytes: number, json: string | null];
+type PageRow = [id: string, parentId: string | null, bytes: number, json: string | null];
 
 // Encoded by SQLite: a message of eighteen columns costs four times as much when each of them becomes a value of JavaScript first.
-const columns = `no, session_id, id, parent_id, bytes, iif(bytes > ${limits.messageInlineBytesMax}, NULL,
+const columns = `id, parent_id, bytes, iif(bytes > ${limits.messageInlineBytesMax}, NULL,
   '{"type":"message","id":' || json_quote(id) || ',"parent_id":' || json_quote(parent_id) || ',"role":' || json_quote(role)
   || ',"run_id":' || json_quote(run_id) || ',"turn_kind":' || json_quote(turn_kind)
   || ',"created_at":"' || strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') || '","usage":' || ifnull(usage, 'null')
@@ -41,8 +41,9 @@ const columns = `no, session_id, id, parent_id, bytes, iif(bytes > ${limits.mess
 /** Pages of the path to a leaf, as they are sent. `find` reads a message that has to be cut. */
 export function createPageRows(db: Database, find: (id: string) => Message | undefined) {
   const byId = db.prepare<[string], PageRow>(`SELECT ${columns} FROM entry WHERE id = ?`).raw();
-  const below = db
-    .prepare<[string, number], PageRow>(`SELECT ${columns} FROM entry WHERE session_id = ? AND no < ? ORDER BY no DESC`)
+  const placeOf = db.prepare<[string], [sessionId: string, no: number]>('SELECT session_id, no FROM entry WHERE id = ?').raw();
+  const backwards = db
+    .prepare<[string, number], PageRow>(`SELECT ${columns} FROM entry WHERE session_id = ? AND no <= ? ORDER BY no DESC`)
     .raw();
   const parentOf = db.prepare<[string], string | null>('SELECT parent_id FROM entry WHERE id = ?').pluck();
   const children = db.prepare<[string], string>('SELECT id FROM entry WHERE parent_id = ? LIMIT 2').pluck();
@@ -56,15 +57,13 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
    */
   function* pathUp(fromId: string | null): Generator<PageRow> {
     for (let wanted = fromId; wanted !== null;) {
-      const row = byId.get(wanted);
-      if (!row) return;
-      yield row;
-      const [no, sessionId, , parentId] = row;
-      wanted = parentId;
-      for (const before of below.iterate(sessionId, no)) {
-        if (before[2] !== wanted) break;
-        yield before;
-        wanted = before[3];
+      const place = placeOf.get(wanted);
+      if (!place) return;
+      for (const row of backwards.iterate(...place)) {
+        const [id, parentId] = row;
+        if (id !== wanted) break;
+        yield row;
+        wanted = parentId;
       }
     }
   }
@@ -92,7 +91,7 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
     }
   }
 
-  function encode([, , id, , , json]: PageRow): EncodedMessage {
+  function encode([id, , , json]: PageRow): EncodedMessage {
     return { id, json: json ?? JSON.stringify(find(id)) };
   }
 
@@ -131,6 +130,6 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
 }
 
 /** About what a row costs on the wire: its content and its text again. */
-function wireBytes([, , , , bytes]: PageRow): number {
+function wireBytes([, , bytes]: PageRow): number {
   return 2 * Math.min(bytes, limits.messageInlineBytesMax) + 500;
 }
