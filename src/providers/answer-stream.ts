@@ -76,7 +76,7 @@ export function toAnswerStream(
 /** Where a piece of whole events ends. */
 function endOfPiece(bytes: Uint8Array, pieceBytes: number): number {
   if (bytes.length <= pieceBytes) return bytes.length;
-  const at = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).indexOf('\n\n', pieceBytes, 'latin1');
+  const at = toBuffer(bytes).indexOf('\n\n', pieceBytes, 'latin1');
   return at === -1 ? bytes.length : at + 2;
 }
 
@@ -148,6 +148,11 @@ const boundaryBytesMax = 4;
 const lastEvent = /(^|[\r\n])data: ?\[DONE\]\s*$/;
 const lastEventBytesMax = 24;
 const noBytes = Buffer.alloc(0);
+const lineFeed = 10;
+
+function toBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
 
 /** Parts of an event are kept until it is whole: an SDK looks through all that it has of one with every chunk. */
 function createEventPassage(): Passage {
@@ -160,13 +165,15 @@ function createEventPassage(): Passage {
   function giveOn(last: Buffer): Buffer {
     const bytes = withErrors(kept.length === 0 ? last : Buffer.concat([...kept, last]));
     kept = [];
-    isOver ||= lastEvent.test(bytes.subarray(-lastEventBytesMax).toString('latin1'));
+    isOver ||= lastEvent.test(bytes.toString('latin1', Math.max(0, bytes.length - lastEventBytesMax)));
     return bytes;
   }
 
   return {
     take(chunk) {
-      const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+      const bytes = toBuffer(chunk);
+      // Most often whole events come after whole events, and whoever waits for them waits for each step here.
+      if (openBytes === 0 && bytes.at(-1) === lineFeed && bytes.at(-2) === lineFeed) return giveOn(bytes);
       const end = endOfEvents(bytes);
       const seam = end > 0 || openTail.length === 0 ? noBytes : Buffer.concat([openTail, bytes.subarray(0, boundaryBytesMax - 1)]);
       // Where a boundary was cut in two, the beginning of the next event goes on with it.
@@ -193,7 +200,7 @@ const errorField = /^error: ?(\{.*\})\r?$/gm;
 
 /** Older servers of llama.cpp have a field of their own for errors, which no reader of events knows. */
 function withErrors(bytes: Buffer): Buffer {
-  if (!bytes.includes('error: {', 0, 'latin1') && !bytes.includes('error:{', 0, 'latin1')) return bytes;
+  if (!bytes.includes('error:', 0, 'latin1')) return bytes;
   const text = bytes.toString('utf8');
   const told = text.replace(errorField, (field, json: string) => toErrorEvent(json) ?? field);
   return told === text ? bytes : Buffer.from(told);
