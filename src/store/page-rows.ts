@@ -35,6 +35,7 @@ const columns = `id, parent_id, bytes, iif(bytes > ${limits.messageInlineBytesMa
   || iif(tool_call_id IS NULL, '', ',"tool_call_id":' || json_quote(tool_call_id))
   || iif(tool_name IS NULL, '', ',"tool_name":' || json_quote(tool_name))
   || iif(is_error IS NULL, '', ',"is_error":' || iif(is_error, 'true', 'false'))
+  || iif(skipped, ',"skipped":true', '')
   || iif(compaction IS NULL, '', ',"compaction":' || compaction)
   || ',"text":' || json_quote(text) || ',"content":' || ifnull(content, '[{"type":"text","text":' || json_quote(text) || '}]') || '}')`;
 

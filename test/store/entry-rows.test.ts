@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { artifactIdOf } from '../../src/protocol/clip.js';
 import { limits } from '../../src/protocol/limits.js';
-import type { ContentBlock, Message } from '../../src/protocol/messages.js';
+import { message as messageShape, type ContentBlock, type Message } from '../../src/protocol/messages.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { processorMs } from '../support/processor-time.js';
 
@@ -140,6 +140,7 @@ describe('a page of messages', () => {
         tool_call_id: '"\n',
         tool_name: 'é',
         is_error,
+        ...(is_error ? { skipped: true as const } : {}),
       })),
       {
         ...plain,
@@ -157,6 +158,7 @@ describe('a page of messages', () => {
     });
     const leafId = `n${messages.length - 1}`;
     const shown = messages.map((_, i) => entries.find(`n${i}`));
+    expect(new Set(shown.flatMap((message) => Object.keys(message ?? {})))).toEqual(new Set(Object.keys(messageShape.shape)));
     const down = entries.page({ leafId, limit: 99, after: 'n0' }).messages.map(({ json }): unknown => JSON.parse(json));
     expect(entries.page({ leafId, limit: 99 }).messages.map(({ json }): unknown => JSON.parse(json))).toEqual(shown);
     expect(down).toEqual(shown.slice(1));
