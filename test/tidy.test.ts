@@ -299,7 +299,7 @@ const laws: Law[] = [
         .filter((path) => /^(src|test|scripts|bin)\//.test(path) && /\.[jt]sx?$/.test(path))
         .filter(
           (path) =>
-            !/^([a-z0-9]+(-[a-z0-9]+)*\/)+[a-z0-9]+(-[a-z0-9]+)*(\.test|\.d)?\.[jt]sx?$/.test(path) ||
+            !/^([a-z0-9]+(-[a-z0-9]+)*\/)+[a-z0-9]+(-[a-z0-9]+)*((\.long)?\.test|\.d)?\.[jt]sx?$/.test(path) ||
             /\/(utils?|helpers?)\.ts$/.test(path),
         ),
   },
