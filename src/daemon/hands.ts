@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { runtimeDir, type Paths } from '../client/paths.js';
@@ -7,6 +7,7 @@ import type { Policy } from '../policy/port.js';
 import { limits } from '../protocol/limits.js';
 import { once } from '../protocol/once.js';
 import { todoLines } from '../protocol/todos.js';
+import { descriptorsMax } from '../server/descriptors.js';
 import type { Store } from '../store/store.js';
 import type { BubblewrapFound } from '../tools/bubblewrap.js';
 import { listTools } from '../tools/catalogue.js';
@@ -129,8 +130,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
 
 /** How many more files this process may open. */
 function spareDescriptors(): number {
-  const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-  return Number(limit ?? limits.spareDescriptorsMin) - readdirSync('/proc/self/fd').length;
+  return descriptorsMax() - readdirSync('/proc/self/fd').length;
 }
 
 /** What belongs to berth, and no command may see. The directory of a socket that a person put elsewhere is not ours, such as /tmp. */

@@ -16,6 +16,10 @@ export const limits = {
   socketPathBytesMax: 107,
   // Connections
   connectionsMax: 1024,
+  /** Where few files may be open. */
+  connectionsMin: 4,
+  /** Descriptors that connections leave for the store, models and tools. */
+  reservedDescriptorsMin: 80,
   pipelinedWaitingMax: 1024,
   v1SilenceMs: 50,
   v1EndedRunMs: 2_000,

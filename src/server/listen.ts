@@ -3,6 +3,7 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 import { dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import { makeDir } from '../files/make-dir.js';
+import { connectionsMax } from './descriptors.js';
 
 /** The sockets cannot be where they were asked to be; the message says why and what to do. */
 export class SocketRefused extends Error {
@@ -142,7 +143,7 @@ function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
   return new Promise((resolve, reject) => {
     const bound = join(dirname(path), `.${process.pid}`);
     const server = createServer({ allowHalfOpen: true }, accept);
-    server.maxConnections = limits.connectionsMax;
+    server.maxConnections = connectionsMax();
     server.once('error', (error) => reject(new SocketRefused(`cannot listen on ${path}: ${error.message}`, { cause: error })));
     server.listen(bound, () => {
       chmodSync(bound, 0o600);

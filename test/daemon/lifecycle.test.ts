@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { missing } from '../needs.js';
 import { startDaemon } from '../support/daemon.js';
+import { createFakeModel } from '../support/fake-model/server.js';
 import { isRoot, launch, listeningPorts, makePlace, ping, strangerUid, type Place } from '../support/processes.js';
 import { openRaw, type RawClient } from '../support/raw-client.js';
 import { copyReadableProgram, type ReadableProgram } from '../support/readable-program.js';
@@ -446,6 +447,34 @@ describe('descriptors run out', () => {
     events.close();
     daemon.child.kill('SIGTERM');
     expect(await daemon.ended).toBe(0);
+  });
+
+  test('connections leave enough of them for tools and models that were never used before', async () => {
+    using place = makePlace();
+    await using fake = await createFakeModel();
+    mkdirSync(place.configDir, { mode: 0o700 });
+    const providers = { x: { api: 'openai-chat', base_url: fake.baseUrl('openai-chat'), api_key: 'k-0123456789' } };
+    writeFileSync(join(place.configDir, 'config.json'), JSON.stringify({ model: 'x/m', providers }));
+    await using daemon = launch({ env: place.env(), through: ['sh', '-c', 'ulimit -n 128; exec "$@"', 'sh'] });
+    await daemon.ready;
+    const client = await openRaw(place.socket);
+    const doors = [place.socket, `${place.socket}.events`];
+    const crowd = await Promise.all(Array.from({ length: 300 }, (_, i) => openRaw(doors[i % 2] ?? '').catch(() => undefined)));
+    const sessionId = await newSession(client);
+    fake.script(
+      [
+        {
+          calls: [
+            { name: 'echo', args: { text: 'x' } },
+            { name: 'clock', args: {} },
+          ],
+        },
+      ],
+      [{ text: 'all of it' }],
+    );
+    expect((await say(client, sessionId, 'work')).output).toBe('all of it');
+    for (const one of crowd) one?.close();
+    client.close();
   });
 
   /** Processor time a process has used. */
