@@ -84,6 +84,13 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     return { lines, more: false };
   }
 
+  function lineAt(seq: number): LogLine | undefined {
+    const known = readLines.get(seq);
+    if (known) return known;
+    const row = bySeq.get(seq);
+    return row && lineOf(row);
+  }
+
   function pageOfTail(sessionId: string, after: number): LogPage {
     const lines: LogLine[] = [];
     for (let at = firstInTail(after); at < tail.length; at++) {
@@ -93,9 +100,9 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
         lines.push(line);
         continue;
       }
-      const row = bySeq.get(line.seq);
-      if (!row) continue;
-      lines.push(lineOf(row));
+      const long = lineAt(line.seq);
+      if (!long) continue;
+      lines.push(long);
       return { lines, more: at + 1 < tail.length };
     }
     return { lines, more: false };
@@ -157,10 +164,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
       return pageOfTail(sessionId, after);
     },
     /** Undefined when it was deleted. */
-    lineAt(seq: number): LogLine | undefined {
-      const row = bySeq.get(seq);
-      return row && lineOf(row);
-    },
+    lineAt,
     /** The newest events of a run up to a position, oldest first. */
     ofRun(runId: string, upTo: number, limit: number): DurableEvent[] {
       return ofRun.all(runId, upTo, limit).reverse().map(fromRow);
