@@ -51,6 +51,9 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
   let idle: NodeJS.Timeout | undefined;
   let unsent: Buffer[] = [];
   let unsentBytes = 0;
+  // Kept here as every delta asks for them for every client, and the stream answers through several getters.
+  let isFull = false;
+  let isGone = false;
   const room = lineRoom.join(() => {
     waitsForRoom = false;
     // A peer that went away while it was not read is noticed here, before all that it left behind is read.
@@ -59,15 +62,16 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
   });
 
   function canWrite(): boolean {
-    return !socket.destroyed && !socket.writableNeedDrain && unsentBytes === 0;
+    return !isFull && !isGone && unsentBytes === 0;
+  }
+
+  function hand(bytes: string | Buffer): void {
+    isFull = !socket.write(bytes);
   }
 
   function write(line: string | Buffer): void {
-    if (socket.destroyed || !socket.writable) return;
-    if (unsentBytes === 0 && line.length <= pieceBytes) {
-      socket.write(line);
-      return;
-    }
+    if (isGone || closing) return;
+    if (unsentBytes === 0 && line.length <= pieceBytes) return hand(line);
     const bytes = typeof line === 'string' ? Buffer.from(line) : line;
     for (let from = 0; from < bytes.length; from += pieceBytes) unsent.push(bytes.subarray(from, from + pieceBytes));
     unsentBytes += bytes.length;
@@ -76,11 +80,11 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
 
   function sendPieces(): void {
     let sent = 0;
-    while (sent < unsent.length && (closing || !socket.writableNeedDrain)) {
+    while (sent < unsent.length && (closing || !isFull)) {
       const piece = unsent[sent++];
       if (!piece) break;
       unsentBytes -= piece.length;
-      socket.write(piece);
+      hand(piece);
     }
     if (sent > 0) unsent = unsent.slice(sent);
   }
@@ -176,6 +180,7 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
     if (waiting.length === 0 && !holds) events.onEnd();
   });
   socket.on('drain', () => {
+    isFull = false;
     sendPieces();
     events.onDrain();
     if (waiting.length > 0) schedule();
@@ -183,6 +188,7 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
   // A peer that vanished: 'close' follows, and that is where it is handled.
   socket.on('error', () => socket.destroy());
   socket.on('close', () => {
+    isGone = true;
     waiting = [];
     unsent = [];
     unsentBytes = 0;
