@@ -99,8 +99,9 @@ export function createEngine(deps: EngineDeps) {
   const artifacts: ArtifactFiles = createArtifactFiles({ store, commit, dir: deps.artifactsDir, now, newId });
   const asks = createAsks({ store, commit, wakes, now, attended });
   const toolNames = [...tools.keys()];
+  const harmlessTools = toolNames.filter((name) => tools.get(name)?.touchesNothing === true);
   const findRuleProblem = (rule: Rule, workspace: string | undefined): RuleProblem | undefined =>
-    deps.policy()?.findRuleProblem(rule, { toolNames, workspace });
+    deps.policy()?.findRuleProblem(rule, { toolNames, harmlessTools, workspace });
   const ruleBook = createRuleBook({ store, sources: deps.ruleSources, asks, attended, findProblem: findRuleProblem });
   const anchors = createAnchors({ store, commit, asks });
   const permits = createPermits({

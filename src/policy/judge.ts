@@ -45,7 +45,7 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
 
   return {
     noSandbox: () => read().noSandbox,
-    findRuleProblem: (rule, { toolNames, workspace }) => findRuleProblem(rule, { toolNames, workspace, home: realHome }),
+    findRuleProblem: (rule, known) => findRuleProblem(rule, { ...known, home: realHome }),
     workspaceOf: (cwd) => toRealPath(cwd) ?? cwd,
     judge(call) {
       const now = open(call);

@@ -26,6 +26,8 @@ export interface RuleProblem {
 export interface RuleSurroundings {
   /** Of all tools there are. */
   toolNames: readonly string[];
+  /** Of those that touch neither files nor commands. */
+  harmlessTools?: readonly string[];
   /** Relative paths are looked at only where it is known. */
   workspace: string | undefined;
 }

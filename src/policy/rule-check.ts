@@ -12,7 +12,13 @@ interface Surroundings extends RuleSurroundings {
 
 /** Why nothing could ever match a rule; undefined when something can. */
 export function findRuleProblem(rule: Rule, known: Surroundings): RuleProblem | undefined {
-  return checkTool(rule.tool, known.toolNames) ?? checkCommand(rule) ?? checkPath(rule, known) ?? checkPattern(rule);
+  return (
+    checkTool(rule.tool, known.toolNames) ??
+    checkHarmless(rule, known) ??
+    checkCommand(rule) ??
+    checkPath(rule, known) ??
+    checkPattern(rule)
+  );
 }
 
 function checkTool(tool: string, toolNames: readonly string[]): RuleProblem | undefined {
@@ -20,6 +26,14 @@ function checkTool(tool: string, toolNames: readonly string[]): RuleProblem | un
   const near = nearest(tool, toolNames);
   const hint = near === undefined ? `the tools are ${toolNames.join(', ')}` : `did you mean ${near}?`;
   return { field: 'tool', message: `there is no tool ${JSON.stringify(tool)}; ${hint}` };
+}
+
+function checkHarmless({ tool, path, pattern }: Rule, { harmlessTools = [] }: Surroundings): RuleProblem | undefined {
+  if ((path === undefined && pattern === undefined) || !harmlessTools.includes(tool)) return undefined;
+  return {
+    field: path === undefined ? 'pattern' : 'path',
+    message: `${tool} touches no files; a rule without path and pattern is about all its calls`,
+  };
 }
 
 function checkCommand({ command, action, exact }: Rule): RuleProblem | undefined {

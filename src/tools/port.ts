@@ -142,6 +142,8 @@ export interface Tool<Args = unknown> {
 export interface ToolFacts extends Pick<Tool, 'name' | 'description' | 'readOnly' | 'resumable'> {
   /** It demonstrates what tools do: only the offline guide is told of it, and may call it. */
   offlineOnly?: boolean;
+  /** No call of it touches a file or runs a command, so that rules about paths or commands are never about it. */
+  touchesNothing?: boolean;
 }
 
 export interface ToolEntry extends ToolFacts {

@@ -49,18 +49,21 @@ export const toolFacts = {
     description: 'Keeps a list of what is to be done in this session. Give the whole list to change it, nothing to read it.',
     readOnly: false,
     resumable: true,
+    touchesNothing: true,
   },
   ask_user: {
     name: 'ask_user',
     description: 'Asks the person to select, confirm, or type a line (input) or a longer text (editor).',
     readOnly: false,
     resumable: true,
+    touchesNothing: true,
   },
   tool_output: {
     name: 'tool_output',
     description: 'Reads or searches the whole of an earlier output that was too long, by its artifact id.',
     readOnly: true,
     resumable: true,
+    touchesNothing: true,
   },
   clock: {
     name: 'clock',
@@ -68,6 +71,7 @@ export const toolFacts = {
     readOnly: true,
     resumable: true,
     offlineOnly: true,
+    touchesNothing: true,
   },
   echo: {
     name: 'echo',
@@ -75,5 +79,6 @@ export const toolFacts = {
     readOnly: false,
     resumable: false,
     offlineOnly: true,
+    touchesNothing: true,
   },
 } as const satisfies Record<string, ToolFacts>;

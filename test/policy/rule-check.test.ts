@@ -3,10 +3,16 @@ import type { Rule } from '../../src/policy/port.js';
 import { findRuleProblem } from '../../src/policy/rule-check.js';
 import { makeWorld } from './judge-world.js';
 
-const known = { toolNames: ['read', 'write', 'edit', 'bash', 'grep', 'ask_user'], home: '/nowhere', workspace: undefined };
+const known = {
+  toolNames: ['read', 'write', 'edit', 'bash', 'grep', 'ask_user'],
+  harmlessTools: ['ask_user'],
+  home: '/nowhere',
+  workspace: undefined,
+};
 
 const never: [string, Rule, string][] = [
   ['a misspelled tool', { tool: 'Bash', action: 'deny' }, 'did you mean bash?'],
+  ['a path of a tool that touches none', { tool: 'ask_user', action: 'deny', path: 'src' }, 'touches no files'],
   ['a tool that nobody knows', { tool: 'deploy_to_production', action: 'deny' }, 'the tools are read, write'],
   ['an allowed builtin that runs a text', { tool: 'bash', action: 'allow', command: 'eval' }, 'always asked about'],
   ['an exact one', { tool: 'bash', action: 'allow', command: 'export PATH', exact: true }, 'always asked about'],
@@ -32,6 +38,7 @@ test.each(never)('%s can never match', (_, rule, message) => {
 
 const possible: Rule[] = [
   { tool: '*', action: 'deny' },
+  { tool: 'ask_user', action: 'deny' },
   { tool: 'bash', action: 'allow', command: 'git status' },
   { tool: 'bash', action: 'allow', command: 'timeout 5 npm test' },
   { tool: 'bash', action: 'allow', command: 'npm test', exact: true },
