@@ -6,7 +6,7 @@ import { findWorktreeGit } from './git-worktree.js';
 import { autorunKind, isSecret, lateCodeIn, secretPlaces, type Guarded } from './guarded-paths.js';
 import { allowedWrites, judgePath, judgeRealPath, sayWhy, type Case, type Judged, type PolicySettings } from './path-judge.js';
 import type { Action, JudgedCall, Policy, Rule } from './port.js';
-import { findListeningSockets } from './listening-sockets.js';
+import { findListeningSockets, isSocket } from './listening-sockets.js';
 import { isBelow, toAbsolute, toRealPath } from './real-paths.js';
 import { findRuleProblem } from './rule-check.js';
 import { rulesForTool } from './rules.js';
@@ -148,7 +148,7 @@ function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
 function hiddenSockets(now: Case): string[] {
   if (!commandOf(now)) return [];
   const projects = now.roots.filter((root) => root !== now.guarded.home);
-  return findListeningSockets().filter((path) => !projects.some((root) => isBelow(path, root)));
+  return findListeningSockets().filter((path) => !projects.some((root) => isBelow(path, root)) && isSocket(path));
 }
 
 /** Files that a rule denies to read by name are not there for commands, whatever they call them. */

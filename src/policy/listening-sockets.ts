@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { limits } from '../protocol/limits.js';
 
 /** Flags, type and path of a line in /proc/net/unix; sockets without a path, and abstract ones, do not match. */
@@ -16,6 +16,16 @@ export function findListeningSockets(table = readTable()): string[] {
     return path !== '' && ((Number.parseInt(flags, 16) & acceptsConnections) !== 0 || type === datagram) ? [path] : [];
   });
   return [...new Set(paths)].slice(0, limits.hiddenSocketsMax);
+}
+
+/** Whether a socket is there still: a container that shares the network has sockets at paths that mean something else here. */
+export function isSocket(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
 }
 
 function readTable(): string {

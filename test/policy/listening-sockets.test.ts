@@ -72,6 +72,14 @@ describe.skipIf(missing('bwrap'))('a socket that a program outside of the sandbo
   });
 });
 
+test('a directory at the path of a socket that is gone, or of another container, is not covered up', async () => {
+  const path = await listen(join(root, 'data'));
+  expect(judge(workspace).confinement.hidden).toContain(path);
+  rmSync(path);
+  mkdirSync(path);
+  expect(judge(workspace).confinement.hidden).not.toContain(path);
+});
+
 test('sockets are found by their paths: those that listen, and those for datagrams', () => {
   const table = `Num       RefCount Protocol Flags    Type St Inode Path
 0000000000000000: 00000002 00000000 00010000 0001 01 20001 /srv/a b.sock
