@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { connect } from '../../src/client/index.js';
+import { loadSqlite } from '../../src/store/sqlite.js';
 import { startDaemon } from '../support/daemon.js';
 import { listeningPorts } from '../support/processes.js';
 import { countStarts, isAlive, makeHome, runCommand, runJson, runJsonLine, runOk, startCommand, type Place } from './run-cli.js';
@@ -94,6 +95,16 @@ test.each<[string, (home: Place) => void, RegExp]>([
     'a config with a typo',
     (home) => writeFileSync(join(home.paths.configDir, 'config.json'), '{"modle":"offline/guide"}'),
     /did you mean model\?/,
+  ],
+  [
+    'a store that a newer berth has changed',
+    (home) => {
+      const Sqlite = loadSqlite();
+      const db = new Sqlite(join(home.paths.stateDir, 'berth.db'));
+      db.pragma('user_version = 4711');
+      db.close();
+    },
+    /has schema version 4711/,
   ],
   ['a config that is not JSON', (home) => writeFileSync(join(home.paths.configDir, 'config.json'), '{'), /config\.json/],
 ])('with %s a restart is refused, and the daemon that runs goes on', async (_, spoil, why) => {
