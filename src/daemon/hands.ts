@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { runtimeDir, type Paths } from '../client/paths.js';
 import type { Engine, EngineDeps } from '../engine/engine.js';
 import type { Policy } from '../policy/port.js';
@@ -41,6 +41,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   const home = env.HOME ?? homedir();
   const own = ownPlaces(paths, env);
   const shared = env.XDG_RUNTIME_DIR === undefined ? [] : [env.XDG_RUNTIME_DIR];
+  const program = installedIn(process.argv[1]);
   /** Undefined as long as nothing could have been started. */
   let processes: Processes | undefined;
 
@@ -71,7 +72,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
       settings() {
         const { enabled, network, writable } = config().sandbox;
         const found = enabled ? bubblewrap() : { missing: 'it is switched off in config.json (sandbox.enabled).' };
-        return { noSandbox: 'missing' in found ? found.missing : undefined, network, writable, own, shared };
+        return { noSandbox: 'missing' in found ? found.missing : undefined, network, writable, own, shared, program };
       },
     });
     return policy;
@@ -131,6 +132,13 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
 /** How many more files this process may open. */
 function spareDescriptors(): number {
   return descriptorsMax() - readdirSync('/proc/self/fd').length;
+}
+
+/** The package that a program is part of. A checkout is not guarded: whoever works on berth in a session builds it there. */
+function installedIn(entry: string | undefined): string | undefined {
+  if (entry === undefined || !existsSync(entry)) return undefined;
+  const root = dirname(dirname(realpathSync(entry)));
+  return root.includes('/node_modules/') ? root : undefined;
 }
 
 /** What belongs to berth, and no command may see. The directory of a socket that a person put elsewhere is not ours, such as /tmp. */

@@ -9,6 +9,8 @@ export interface Guarded {
   home: string;
   /** Directories of berth itself: config, state and sockets. */
   own: readonly string[];
+  /** Where its program is installed, as a real path. */
+  program?: string | undefined;
 }
 
 /** Names that mean the same to some file system are the same here: case, composed characters, and trailing dots and spaces. */
@@ -102,8 +104,9 @@ function standsAt(parts: readonly string[], pattern: readonly string[], from: nu
 }
 
 /** Why what is written to this real path would be run later; undefined when it would not. */
-export function runsLater(realPath: string, { home, own }: Guarded): string | undefined {
+export function runsLater(realPath: string, { home, own, program }: Guarded): string | undefined {
   if (own.some((dir) => isBelow(realPath, dir))) return 'it belongs to berth';
+  if (program !== undefined && isBelow(realPath, program)) return 'berth itself runs what is written there';
   const parts = namesOf(realPath);
   for (let from = 0; from < parts.length; from++) {
     const isFile = lateFiles.some((pattern) => from + pattern.length === parts.length && standsAt(parts, pattern, from));

@@ -22,8 +22,8 @@ function strictestOf(judged: readonly Judged[]): Judged | undefined {
 export function createPolicy({ home, umask, settings: read }: { home: string; umask: number; settings(): PolicySettings }): Policy {
   const realHome = toRealPath(home) ?? home;
 
-  function guardedBy({ own }: PolicySettings): Guarded {
-    return { home: realHome, own: own.map((dir) => toRealPath(dir) ?? dir) };
+  function guardedBy({ own, program }: PolicySettings): Guarded {
+    return { home: realHome, own: own.map((dir) => toRealPath(dir) ?? dir), program };
   }
 
   function open(call: JudgedCall): Case {
@@ -138,10 +138,20 @@ function toConfinement(now: Case, parts: readonly Judged[]): Confinement {
     network,
     writable,
     ...(isForGit ? { gitWritable: worktree.writable } : {}),
-    readOnly: [...writable.flatMap((root) => lateCodeIn(root, guarded)), ...(isForGit ? worktree.readOnly : []), ...readOnly],
+    readOnly: [
+      ...writable.flatMap((root) => lateCodeIn(root, guarded)),
+      ...(isForGit ? worktree.readOnly : []),
+      ...readOnly,
+      ...programOf(settings),
+    ],
     // A session in ~/.config/tool sees that; berth's own places are no roots, and always hidden.
     hidden: [...secretPlaces(guarded).filter((place) => !roots.some((root) => isBelow(root, place))), ...hidden, ...hiddenSockets(now)],
   };
+}
+
+/** Outside of the sandbox berth loads parts of its program while it runs. */
+function programOf({ program }: PolicySettings): string[] {
+  return program === undefined ? [] : [program];
 }
 
 /** Sockets of a project are in its workspace, and its programs use them. In the home directory are everybody's. */

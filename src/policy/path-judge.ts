@@ -17,6 +17,8 @@ export interface PolicySettings {
   writable: string[];
   /** Of berth itself: never shown to a command, and no part of any workspace. */
   own: string[];
+  /** Where berth is installed: the daemon and every later command load what is written there. */
+  program?: string | undefined;
   /** Directories that hold sockets of other programs, beside those that every system has. */
   shared?: string[];
 }

@@ -384,6 +384,19 @@ describe('paths', () => {
     expect(world.bash('touch /tmp/x', { mode: 'read_only' }).action).toBe('deny');
   });
 
+  test('of the program of berth itself are asked, and commands cannot make them', () => {
+    using world = makeWorld();
+    const program = join(world.workspace, 'node_modules', 'berth');
+    mkdirSync(join(program, 'dist'), { recursive: true });
+    for (const mode of ['auto_edit', 'full'] as const) {
+      const setup = { mode, settings: { program } };
+      expect(world.write('node_modules/berth/dist/cli.js', setup).action).toBe('ask');
+      expect(world.write('node_modules/other/x.js', setup).action).toBe('allow');
+      expect(world.bash('npm run build', setup).reach.confinement.readOnly).toContain(program);
+      expect(world.read('node_modules/berth/dist/cli.js', setup).action).toBe('allow');
+    }
+  });
+
   test('an approved write reaches its file and no other', () => {
     using world = makeWorld();
     const { reach } = world.write('~/x');
