@@ -226,8 +226,9 @@ describe('files', () => {
     await say(client, sessionId, 'stream 200000 words');
     const seen: Record<string, string> = {};
     (function look(path: string): void {
-      // What a link leads to, such as the installed packages, is not ours, and a link has no mode of its own.
-      if (lstatSync(path).isSymbolicLink()) return;
+      // What a link leads to, such as the installed packages and program, is not ours, and a link has no mode of its own.
+      const found = lstatSync(path);
+      if (found.isSymbolicLink() || (found.isFile() && found.nlink > 1)) return;
       seen[path.slice(place.root.length + 1)] = modeOf(path);
       if (statSync(path).isDirectory()) for (const name of readdirSync(path)) look(join(path, name));
     })(place.stateDir);
