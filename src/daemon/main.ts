@@ -29,10 +29,6 @@ export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptio
   closeDebugger();
   // Idle is free: with a heap this small there is nothing to win from collecting it seconds after the last work.
   setFlagsFromString('--no-memory-reducer-for-small-heaps');
-  // Helper threads cost a young generation this small more than they save, and on a busy machine everyone waits until they get a core.
-  setFlagsFromString('--no-parallel-scavenge');
-  // Long texts are garbage soon: left alone, V8 lets a small heap grow fourfold before it collects them.
-  setFlagsFromString('--heap-growing-percent=50');
   const umask = process.umask(0o077);
   // Nobody may be left to read what is printed; that is no reason to stop.
   process.stdout.on('error', () => undefined);

@@ -10,7 +10,6 @@ import { createLogger } from './logger.js';
 import type { RunOptions } from './main.js';
 import { toFailedStart } from './start-refused.js';
 import { startDaemon, type Daemon } from './start.js';
-import { boundYoungGeneration } from './young-generation.js';
 
 export interface ServeOptions extends RunOptions {
   /** What the process was started with. */
@@ -59,7 +58,7 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   onReady();
-  boundYoungGeneration();
+  (await import('./heap-bounds.js')).boundHeap();
   await daemon.stopped;
   return 0;
 }

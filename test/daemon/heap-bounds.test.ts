@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 
-const source = fileURLToPath(new URL('../../src/daemon/young-generation.ts', import.meta.url));
+const source = fileURLToPath(new URL('../../src/daemon/heap-bounds.ts', import.meta.url));
 
 /** Lets objects survive collection after collection, and tells how large the young generation has become. */
 async function sizeAfterSurvivors(start: string, options: string[] = []): Promise<number> {
