@@ -1,14 +1,13 @@
 /** After-commit signals: a bit for each session. Listeners read what is true; a lost wake costs a delay, never a fact. */
 export interface Wakes {
   wake(sessionId: string): void;
-  /** Called once for any number of wakes until what was scheduled runs. Returns how to stop listening. */
+  /** Called once for any number of wakes of a turn of the event loop. Returns how to stop listening. */
   listen(listener: (sessionId: string) => void): () => void;
   /** Nobody is woken any more. */
   close(): void;
 }
 
-/** Wakes are gathered until `schedule` runs them: for a turn of the event loop unless told. */
-export function createWakes(schedule: (flush: () => void) => void = setImmediate): Wakes {
+export function createWakes(): Wakes {
   const listeners = new Set<(sessionId: string) => void>();
   let awake = new Set<string>();
 
@@ -20,7 +19,7 @@ export function createWakes(schedule: (flush: () => void) => void = setImmediate
 
   return {
     wake(sessionId) {
-      if (awake.size === 0) schedule(flush);
+      if (awake.size === 0) setImmediate(flush);
       awake.add(sessionId);
     },
     listen(listener) {
