@@ -195,9 +195,14 @@ describe('long lines', () => {
       await pour(i % 2 === 0);
       before = Math.max(before, other.rssBytes());
     }
-    for (let i = 0; i < 4; i++) await pour(i % 2 === 0);
-    await expectAlive(other);
-    expect(other.rssBytes() - before).toBeLessThan(8 * 1024 * 1024);
+    // When V8 collects is its own affair; what is kept for each line would be there at every look, and grow.
+    const grown: number[] = [];
+    for (let look = 0; look < 3; look++) {
+      for (let i = 0; i < 4; i++) await pour(i % 2 === 0);
+      await expectAlive(other);
+      grown.push(other.rssBytes() - before);
+    }
+    expect(Math.min(...grown)).toBeLessThan(8 * 1024 * 1024);
   });
 
   test('a line that comes a byte at a time is read as if it came at once', async () => {
