@@ -122,8 +122,10 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
     accept(socket: Socket): void {
       const acceptedAt = log.head();
       const toldBefore = heardOut.mark();
+      let hasSpoken = false;
       const connection = openConnection(socket, lineRoom, {
         onLine(line) {
+          hasSpoken = true;
           clearTimeout(silence);
           answerLine(connection, line);
         },
@@ -138,12 +140,18 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
         },
       });
       connections.set(connection, { subscription: undefined, clientId: undefined });
-      // Whoever says nothing is a client of the first protocol: it hears of everything, and of what is going on first.
-      const silence = setTimeout(() => {
+      function beginUnasked(): void {
         const recent = runs.recent(now() - limits.v1EndedRunMs);
         const prelude = { runIds: recent.filter((runId) => !heardOut.has(runId, toldBefore)), upTo: acceptedAt };
         const start = { sessionId: '*', after: acceptedAt, liveFrom: 0, live: true, prelude };
         if (connection.isOpen()) begin(connection, start, undefined);
+      }
+      // Whoever says nothing is a client of the first protocol: it hears of everything, and of what is going on first.
+      const silence = setTimeout(() => {
+        // After a busy time, what a client has said may not have been read yet: that comes before the next immediate.
+        setImmediate(() => {
+          if (!hasSpoken) beginUnasked();
+        });
       }, limits.v1SilenceMs);
     },
     count: (): number => connections.size,
