@@ -10,11 +10,12 @@ import { limits } from '../src/protocol/limits.js';
 
 /** Which folders of src a folder may import beside itself; a path to a file means that file alone. */
 const ports = ['providers/port.ts', 'tools/port.ts', 'policy/port.ts', 'context/port.ts', 'mcp/port.ts', 'extensions/port.ts'];
-const frontend = ['client', 'protocol'];
+const frontend = ['client', 'view', 'protocol'];
 const directions: Record<string, string[]> = {
   protocol: [],
   files: [],
   core: ['protocol'],
+  view: ['core', 'protocol'],
   store: ['core', 'protocol'],
   engine: ['store', 'core', 'protocol', ...ports],
   server: ['engine', 'store', 'core', 'protocol', 'files'],
@@ -24,7 +25,7 @@ const directions: Record<string, string[]> = {
   context: ['protocol', 'files'],
   mcp: ['protocol', 'tools/port.ts'],
   extensions: ['protocol', 'tools/port.ts'],
-  client: ['core', 'protocol', 'files'],
+  client: ['view', 'core', 'protocol', 'files'],
   cli: frontend,
   tui: frontend,
   web: frontend,
@@ -35,7 +36,8 @@ const frontends = new Set(['cli', 'tui', 'web', 'bridges']);
 /** The one command that becomes the daemon, and so may load it when it runs. */
 const daemonRun = 'cli/daemon-run.ts';
 
-const browserSafe = new Set(['protocol', 'core']);
+const browserSafe = new Set(['protocol', 'core', 'view']);
+const pure = new Set(['core', 'view']);
 const transactionFiles = new Set(['engine/commit.ts', 'store/migrate.ts', 'daemon/lock.ts']);
 const synchronousPlaces = ['core/', 'engine/commit.ts', 'server/handlers/'];
 const programStarters = new Set(['tools', 'mcp', 'extensions', 'policy', 'daemon', 'client', 'cli']);
@@ -81,6 +83,10 @@ function readTree(folder: string): TextFile[] {
     if (item.isDirectory()) return readTree(path);
     return item.isFile() ? [{ path, text: readFileSync(join(root, path), 'utf8') }] : [];
   });
+}
+
+function readJson(path: string): unknown {
+  return JSON.parse(readFileSync(join(root, path), 'utf8'));
 }
 
 function parse({ path, text }: TextFile): Source {
@@ -217,22 +223,37 @@ const laws: Law[] = [
       ),
   },
   {
-    law: '3 core is pure: no node:, clock or randomness',
+    law: '3 core and view are pure: no node:, clock, randomness or waiting',
     check: () =>
       find(
-        inFolders(new Set(['core'])),
+        inFolders(pure),
         (node) =>
           isReference(node, impureNames) ||
+          node.kind === ts.SyntaxKind.AsyncKeyword ||
           (ts.isPropertyAccessExpression(node) && /^(Date\.now|Math\.random)$/.test(node.getText())) ||
           (ts.isNewExpression(node) && node.expression.getText() === 'Date' && !node.arguments?.length),
       ),
   },
   {
-    law: '3 protocol and core are browser-safe: of packages they import zod and nothing else',
+    law: '3 protocol, core and view are browser-safe: of packages they import zod and nothing else',
     check: () =>
       imports
         .filter((found) => browserSafe.has(found.source.folder) && targetOf(found) === undefined && found.specifier !== 'zod')
         .map(({ source, node }) => at(source, node)),
+  },
+  {
+    law: '3 a type check without Node types compiles exactly the browser-safe folders, and npm run types runs it',
+    check: () => {
+      const { include, compilerOptions } = readJson('tsconfig.browser.json') as { include: string[]; compilerOptions: { types: string[] } };
+      const { scripts } = readJson('package.json') as { scripts: Record<string, string> };
+      const wanted = [...browserSafe].map((folder) => `src/${folder}`);
+      return [
+        ...wanted.filter((folder) => !include.includes(folder)),
+        ...include.filter((folder) => !wanted.includes(folder)),
+        ...compilerOptions.types,
+        ...(scripts.types?.includes('tsc -p tsconfig.browser.json') === true ? [] : ['package.json: types']),
+      ];
+    },
   },
   { law: '4 everything is bounded: each limit has a unit and is kept, and no timeout is a bare number', check: checkBounds },
   {
@@ -241,7 +262,7 @@ const laws: Law[] = [
   },
   { law: '6 acknowledged is durable: WAL, then synchronous=FULL, and a short busy timeout', check: checkDurability },
   {
-    law: '7 frontends are guests: they import client and protocol only',
+    law: '7 frontends are guests: they import client, view and protocol only',
     check: () =>
       imports.filter((found) => frontends.has(found.source.folder) && forbidden(found)).map(({ source, node }) => at(source, node)),
   },

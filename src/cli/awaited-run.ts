@@ -1,5 +1,5 @@
 import type { Berth } from '../client/connect.js';
-import type { SessionView } from '../client/session-view.js';
+import type { SessionView } from '../view/session-view.js';
 import type { RunError, RunOutcome } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 import { toDuration } from './brief.js';

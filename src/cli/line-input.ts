@@ -1,5 +1,5 @@
 import type { Berth } from '../client/connect.js';
-import type { SessionView } from '../client/session-view.js';
+import type { SessionView } from '../view/session-view.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { UiRequest } from '../protocol/events.js';
 import { shortId, toKind } from './brief.js';

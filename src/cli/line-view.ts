@@ -1,5 +1,5 @@
 import type { Heard } from '../client/attach.js';
-import type { SessionView } from '../client/session-view.js';
+import type { SessionView } from '../view/session-view.js';
 import { toolCallsOf } from '../protocol/content.js';
 import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';

@@ -1,4 +1,4 @@
-import { toolHeadline } from '../client/tool-headline.js';
+import { toolHeadline } from '../view/tool-headline.js';
 import type { Message } from '../protocol/messages.js';
 import { clipColumns } from './columns.js';
 import type { Page } from './page.js';

@@ -1,4 +1,4 @@
-import type { OpenMessage } from '../client/session-view.js';
+import type { OpenMessage } from '../view/session-view.js';
 import type { EventPayload } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 

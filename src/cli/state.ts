@@ -1,4 +1,4 @@
-import { viewOf } from '../client/session-view.js';
+import { viewOf } from '../view/session-view.js';
 import type { StateView } from '../protocol/views.js';
 import { shortId, shortenHome } from './brief.js';
 import { alignColumns } from './columns.js';

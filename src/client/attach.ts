@@ -3,7 +3,7 @@ import type { WireEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { ConnectionLost, DaemonUnresponsive, NoDaemon, StartFailed } from './errors.js';
 import { openEventStream, SubscribeRefused, type EventStream } from './event-client.js';
-import { applyEvent, viewOf, type SessionView, type Snapshot } from './session-view.js';
+import { applyEvent, viewOf, type SessionView, type Snapshot } from '../view/session-view.js';
 
 /**
  * What an attached client hears: an event that is already in the view, a view that was read anew, or the state of the connection.

@@ -2,17 +2,7 @@ import { expect, test } from 'vitest';
 import { describeEnding } from '../../src/cli/run-ending.js';
 import { sessionTitle } from '../../src/cli/session-title.js';
 import { describeStatus } from '../../src/cli/status-text.js';
-import { toolHeadline } from '../../src/client/tool-headline.js';
 import type { SessionListRow } from '../../src/protocol/views.js';
-
-test('a call is told by what it does, without JSON', () => {
-  expect(toolHeadline('bash', { command: 'git status', timeout: 5 })).toBe('$ git status');
-  expect(toolHeadline('write', { path: 'a b.txt', content: '{"x":1}' })).toBe('write a b.txt');
-  expect(toolHeadline('grep', { pattern: 'x+', path: 'src' })).toBe('grep x+ src');
-  expect(toolHeadline('bash', { id: 'bg_1', kill: true })).toBe('bash id: bg_1, kill: true');
-  expect(toolHeadline('unknown', { list: ['a', { b: 1 }], none: null })).toBe('unknown list: a, b: 1, none: null');
-  expect(toolHeadline('clock', {})).toBe('clock');
-});
 
 test('moments to come are told by how far away they are', () => {
   const now = Date.parse('2026-01-01T00:00:00.000Z');

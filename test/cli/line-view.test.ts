@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLineView } from '../../src/cli/line-view.js';
 import { createPage } from '../../src/cli/page.js';
 import { createStyle } from '../../src/cli/style.js';
-import { applyEvent, emptyView } from '../../src/client/session-view.js';
+import { applyEvent, emptyView } from '../../src/view/session-view.js';
 import type { EventPayload, EventType, WireEvent } from '../../src/protocol/events.js';
 
 const inTurn = { session_id: 's', run_id: 'r', turn_id: 't' };

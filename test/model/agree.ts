@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import type { SessionView } from '../../src/client/session-view.js';
+import type { SessionView } from '../../src/view/session-view.js';
 
 /** All that the log tells of a view: its state, the messages that are open and the calls that run. What they say is told live. */
 export function toldBy({ state, open, tools }: SessionView): unknown {

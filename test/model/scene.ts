@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Berth, CommandInput, CommandType } from '../../src/client/index.js';
 import { openEventStream, type EventStream } from '../../src/client/event-client.js';
-import { viewOf } from '../../src/client/session-view.js';
+import { viewOf } from '../../src/view/session-view.js';
 import { emptySession, evolve, type SessionState } from '../../src/core/session.js';
 import type { DurableEvent } from '../../src/protocol/events.js';
 import type { TestDaemon } from '../support/daemon.js';

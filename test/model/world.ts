@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
-import { applyEvent, emptyView, viewOf, type SessionView } from '../../src/client/session-view.js';
+import { applyEvent, emptyView, viewOf, type SessionView } from '../../src/view/session-view.js';
 import { emptySession, evolve, type SessionState } from '../../src/core/session.js';
 import { createEngine, type Engine } from '../../src/engine/engine.js';
 import { commands, type CommandInput, type CommandType, type ReplyPayload } from '../../src/protocol/commands.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { viewOf } from '../../src/client/session-view.js';
+import { viewOf } from '../../src/view/session-view.js';
 import { askCompaction } from '../../src/core/compaction.js';
 import { updateQueued } from '../../src/core/inputs.js';
 import type { StateView } from '../../src/protocol/views.js';
