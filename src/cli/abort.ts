@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EventStream } from '../client/event-client.js';
 import { limits } from '../protocol/limits.js';
+import { printable } from '../view/printable.js';
 import { exit } from './exit.js';
-import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 

@@ -1,5 +1,5 @@
 import type { UiRequest } from '../protocol/events.js';
-import { isShownId, matchIds, shortId, shortIds } from './brief.js';
+import { isShownId, matchIds, shortId, shortIds } from '../view/short-ids.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { describeAnswer, describeQuestion, hintOf, readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';

@@ -1,7 +1,8 @@
 import type { UiRequest } from '../protocol/events.js';
-import { shortId, shortenHome } from './brief.js';
+import { printableLine } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { clipLines, paintDiff, type ClippedLines } from './clipped-lines.js';
-import { printableLine } from './printable.js';
+import { shortenHome } from './home-path.js';
 import type { Style } from './style.js';
 
 /** What a call that waits for a person's yes would do, below its title. */

@@ -1,4 +1,4 @@
-import { shortId } from './brief.js';
+import { shortId } from '../view/short-ids.js';
 import { exit } from './exit.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';

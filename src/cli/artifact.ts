@@ -1,6 +1,6 @@
 import { limits } from '../protocol/limits.js';
+import { createPrintableStream } from '../view/printable.js';
 import { exit } from './exit.js';
-import { createPrintableStream } from './printable.js';
 import { orRefused } from './refusals.js';
 import { isTerminal, writeOut } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';

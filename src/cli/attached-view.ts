@@ -1,12 +1,13 @@
 import type { AttachedSession } from '../client/attach.js';
 import type { Berth } from '../client/connect.js';
 import type { UiRequest, WireEvent } from '../protocol/events.js';
-import { shortId, shortenHome } from './brief.js';
+import { printable, printableJson, printableLine } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { exit, type ExitCode } from './exit.js';
+import { shortenHome } from './home-path.js';
 import { createLineInput } from './line-input.js';
 import { createLineView } from './line-view.js';
 import { createPage } from './page.js';
-import { printable, printableJson, printableLine } from './printable.js';
 import { describeQuestion } from './questions.js';
 import { replayEvents } from './replay.js';
 import { describeGone } from './restart-hint.js';

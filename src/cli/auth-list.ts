@@ -1,8 +1,8 @@
 import { AuthFileRefused, authPath, readAuthFile, type AuthFile } from '../client/auth-file.js';
-import { shortenHome } from './brief.js';
+import { printable, printableLine } from '../view/printable.js';
 import { alignColumns, clipColumns } from './columns.js';
 import { exit } from './exit.js';
-import { printable, printableLine } from './printable.js';
+import { shortenHome } from './home-path.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {

@@ -1,8 +1,8 @@
 import { authPath, removeKey } from '../client/auth-file.js';
+import { printable } from '../view/printable.js';
 import { checkProvider } from './auth-set.js';
-import { shortenHome } from './brief.js';
 import { exit, Refused } from './exit.js';
-import { printable } from './printable.js';
+import { shortenHome } from './home-path.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {

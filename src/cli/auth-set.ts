@@ -2,9 +2,9 @@ import { isatty } from 'node:tty';
 import { authPath, isProviderName, readAuthFile, setKey } from '../client/auth-file.js';
 import { configNames } from '../client/config-text.js';
 import { nearest } from '../protocol/nearest.js';
-import { shortenHome } from './brief.js';
+import { printable } from '../view/printable.js';
 import { exit, Refused, WrongUsage } from './exit.js';
-import { printable } from './printable.js';
+import { shortenHome } from './home-path.js';
 import { writeErr } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';
 

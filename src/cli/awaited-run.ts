@@ -2,7 +2,7 @@ import type { Berth } from '../client/connect.js';
 import type { SessionView } from '../view/session-view.js';
 import type { RunError, RunOutcome } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
-import { toDuration } from './brief.js';
+import { formatDuration } from '../view/durations.js';
 import { orRefused } from './refusals.js';
 import { createSpoken } from './spoken.js';
 
@@ -84,7 +84,7 @@ export async function awaitRun(berth: Berth, sessionId: string, runId: string, {
       if (event.type === 'message_end' && event.payload.message) finish(event.payload.message);
       if (event.type === 'message_end' && event.payload.reason === 'retried') spoken.forget(event.payload.message_id);
       if (event.type === 'error' && event.payload.retry_in_ms !== undefined) {
-        tell(`${event.payload.message}; the answer is asked for again in ${toDuration(event.payload.retry_in_ms)}`);
+        tell(`${event.payload.message}; the answer is asked for again in ${formatDuration(event.payload.retry_in_ms)}`);
       }
       if (event.type === 'ui_request') tell(`the run asks a person; see berth answer (${event.payload.request_id})`);
       if (event.type === 'agent_end' && event.payload.run_id === runId) return event.payload;

@@ -1,12 +1,13 @@
 import { fstatSync } from 'node:fs';
 import type { Berth } from '../client/connect.js';
 import { listSessions } from '../client/resolve.js';
-import { shortId, shortenHome } from './brief.js';
+import { printable } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { alignColumns } from './columns.js';
 import { currentDirectory } from './directory.js';
 import { exit, Refused, type ExitCode } from './exit.js';
+import { shortenHome } from './home-path.js';
 import { createPage } from './page.js';
-import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
 import { awaitRun } from './awaited-run.js';
 import { newestOrNew } from './newest.js';

@@ -1,5 +1,5 @@
 import type { Berth } from '../client/connect.js';
-import { matchIds } from './brief.js';
+import { matchIds } from '../view/short-ids.js';
 import { exit, Refused } from './exit.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';

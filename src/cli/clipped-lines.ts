@@ -1,5 +1,5 @@
+import { printable } from '../view/printable.js';
 import { clipColumns } from './columns.js';
-import { printable } from './printable.js';
 import type { Style } from './style.js';
 
 /** A longer line is cut, unless everything is wanted. */

@@ -1,6 +1,6 @@
-import { shortId } from './brief.js';
+import { printable } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { exit } from './exit.js';
-import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 

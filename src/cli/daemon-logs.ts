@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { shortenHome } from './brief.js';
+import { printableLine } from '../view/printable.js';
 import { exit, Refused, type ExitCode } from './exit.js';
-import { printableLine } from './printable.js';
+import { shortenHome } from './home-path.js';
 import { readCount, type Subcommand } from './subcommand.js';
 
 interface Args {

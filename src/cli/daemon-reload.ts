@@ -1,5 +1,5 @@
+import { printableLine } from '../view/printable.js';
 import { exit, Refused } from './exit.js';
-import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 

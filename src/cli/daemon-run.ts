@@ -1,7 +1,7 @@
+import { printableJson } from '../view/printable.js';
 import { currentDirectory, toDirectory } from './directory.js';
 import { toErrorLine } from './error-line.js';
 import { exit } from './exit.js';
-import { printableJson } from './printable.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {

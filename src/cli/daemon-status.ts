@@ -1,8 +1,9 @@
 import { NoDaemon } from '../client/errors.js';
-import { shortenHome, toAge } from './brief.js';
+import { formatAge } from '../view/durations.js';
+import { printable } from '../view/printable.js';
 import { alignColumns } from './columns.js';
 import { exit } from './exit.js';
-import { printable } from './printable.js';
+import { shortenHome } from './home-path.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 
@@ -26,7 +27,7 @@ export const daemonStatus: Subcommand = {
       const rows = [
         [
           'running',
-          `version ${found.version}, pid ${found.pid}, for ${toAge(Date.now() - Date.parse(found.started_at))}${found.draining ? ', takes no new runs' : ''}`,
+          `version ${found.version}, pid ${found.pid}, for ${formatAge(Date.now() - Date.parse(found.started_at))}${found.draining ? ', takes no new runs' : ''}`,
         ],
         ['socket', found.socket],
         ['data', found.state_dir],

@@ -7,9 +7,9 @@ import { findLockHolder, killLockHolder, type LockHolder } from '../client/lock-
 import type { Paths } from '../client/paths.js';
 import { listSessions } from '../client/resolve.js';
 import { limits } from '../protocol/limits.js';
-import { shortId } from './brief.js';
+import { printableLine } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { exit, Refused } from './exit.js';
-import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand, Cli } from './subcommand.js';
 

@@ -1,4 +1,4 @@
-import { printableJson } from './printable.js';
+import { printableJson } from '../view/printable.js';
 
 /** Does a command line ask for JSON? Also one that cannot be parsed. */
 export function wantsJson(argv: readonly string[]): boolean {

@@ -2,11 +2,13 @@ import type { Berth } from '../client/connect.js';
 import type { SessionView } from '../view/session-view.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { UiRequest } from '../protocol/events.js';
-import { shortId, toKind } from './brief.js';
+import { modeNames, modes } from '../view/modes.js';
+import { printableLine } from '../view/printable.js';
+import { inputKindText } from '../view/queue-text.js';
+import { shortId } from '../view/short-ids.js';
 import { Refused } from './exit.js';
-import { modeNames, modes, readMode } from './modes.js';
-import { printableLine } from './printable.js';
 import { readAnswer } from './questions.js';
+import { readMode } from './read-mode.js';
 import { orRefused } from './refusals.js';
 import { resumeLastRun } from './resume.js';
 import { describePause } from './run-ending.js';
@@ -77,7 +79,7 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
     },
     async queue() {
       const { inputs, paused } = orRefused(await berth.call('get_queue', { session_id }));
-      for (const { kind, hold, text } of inputs) note(`[queue] ${toKind(kind)}${hold ? ' (held)' : ''}: ${printableLine(text)}`);
+      for (const { kind, hold, text } of inputs) note(`[queue] ${inputKindText(kind)}${hold ? ' (held)' : ''}: ${printableLine(text)}`);
       if (inputs.length === 0) note('[queue] nothing waits');
       else if (paused) note(`[queue] ${describePause(inputs.length, shortId(session_id))}`);
     },

@@ -3,16 +3,18 @@ import type { SessionView } from '../view/session-view.js';
 import { toolCallsOf } from '../protocol/content.js';
 import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
-import { shortId, toDuration, toKind } from './brief.js';
+import { formatDuration } from '../view/durations.js';
+import { modes } from '../view/modes.js';
+import { printableLine } from '../view/printable.js';
+import { inputKindText } from '../view/queue-text.js';
+import { shortId } from '../view/short-ids.js';
+import { describeStatus } from '../view/status-text.js';
 import { clipColumns } from './columns.js';
 import { describeCall, showEnding, showMessage, showSummary, showUserMessage } from './message-lines.js';
-import { modes } from './modes.js';
 import type { Page } from './page.js';
-import { printableLine } from './printable.js';
 import { describeAnswer, describeQuestion, hintOf, type Shown } from './questions.js';
 import { describeEnding, describeError, describePause } from './run-ending.js';
 import { createSpoken } from './spoken.js';
-import { describeStatus } from './status-text.js';
 import type { Style } from './style.js';
 import { showToolEnd } from './tool-lines.js';
 import { createToolOutputs } from './tool-outputs.js';
@@ -98,7 +100,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   }
 
   function showQueue({ state }: SessionView): void {
-    for (const { kind, text } of state.inputs) note(`[queue] ${toKind(kind)} waits: ${quote(text)}`);
+    for (const { kind, text } of state.inputs) note(`[queue] ${inputKindText(kind)} waits: ${quote(text)}`);
   }
 
   /** A pause with nothing to send is nothing to know. */
@@ -111,7 +113,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     if (op === 'paused' || op === 'resumed') showPause(view);
     if (op !== 'moved') return;
     note('[queue] the order was changed to:');
-    for (const { kind, text } of view.state.inputs) note(`  ${toKind(kind)}: ${quote(text)}`);
+    for (const { kind, text } of view.state.inputs) note(`  ${inputKindText(kind)}: ${quote(text)}`);
   }
 
   /** Lines that stay: there is no place for them here, so they are said again when they change. */
@@ -161,7 +163,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
 
   function changeQueue({ op, input, dropped }: EventPayload<'queue_update'>): void {
     const text = input ? quote(input.text) : '';
-    if (op === 'added' && input) note(`[queue] ${toKind(input.kind)} waits: ${text}`);
+    if (op === 'added' && input) note(`[queue] ${inputKindText(input.kind)} waits: ${text}`);
     else if (op === 'edited' || op === 'held' || op === 'released' || op === 'removed') note(`[queue] ${op}: ${text}`);
     else if (op === 'dropped') for (const { text: gone } of dropped ?? []) note(`[queue] dropped: ${quote(gone)}`);
   }
@@ -220,7 +222,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
         const { retry_in_ms: retryMs, attempt = 1, attempts_max: most = attempt } = event.payload;
         // The end of the run says it, and what can be done.
         if (retryMs === undefined) return undefined;
-        return alarm(`[error] ${trouble(event.payload)}; tried again in ${toDuration(retryMs)} (${attempt} of ${most} failed)`);
+        return alarm(`[error] ${trouble(event.payload)}; tried again in ${formatDuration(retryMs)} (${attempt} of ${most} failed)`);
       }
       case 'compaction_start':
         return note('[summary] old messages are being summarised');

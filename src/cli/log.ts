@@ -1,10 +1,10 @@
 import type { Berth } from '../client/connect.js';
 import type { Message } from '../protocol/messages.js';
-import { shortId } from './brief.js';
+import { printableLine } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { exit } from './exit.js';
 import { showMessage } from './message-lines.js';
 import { createPage } from './page.js';
-import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { describeEnding } from './run-ending.js';
 import { isColoured, outputColumns, writeOut } from './standard-streams.js';

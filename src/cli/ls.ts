@@ -1,12 +1,14 @@
 import { listSessions } from '../client/resolve.js';
 import { limits } from '../protocol/limits.js';
 import type { SessionListRow } from '../protocol/views.js';
-import { shortIds, shortenHome, toAge } from './brief.js';
+import { formatAge } from '../view/durations.js';
+import { printableLine } from '../view/printable.js';
+import { describeActivity, sessionTitle } from '../view/session-list.js';
+import { shortIds } from '../view/short-ids.js';
 import { alignColumns, clipColumns, columnsOf } from './columns.js';
 import { exit } from './exit.js';
 import { currentDirectory } from './directory.js';
-import { printableLine } from './printable.js';
-import { sessionTitle } from './session-title.js';
+import { shortenHome } from './home-path.js';
 import { outputColumns } from './standard-streams.js';
 import { readCount, type Subcommand } from './subcommand.js';
 
@@ -69,8 +71,8 @@ function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] 
   const now = Date.now();
   const before = rows.map((row) => [
     ids.get(row.session_id) ?? '',
-    stateOf(row, asking),
-    toAge(now - Date.parse(row.updated_at)),
+    describeActivity(row, asking.has(row.session_id)),
+    formatAge(now - Date.parse(row.updated_at)),
     String(row.message_count),
   ]);
   const cwds = rows.map((row) => printableLine(shortenHome(row.cwd)));
@@ -84,13 +86,4 @@ function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] 
   if (left < promptColumnsMin) return lines.map((line) => line.trimEnd());
   const prompts = rows.map((row) => (row.last_user_message === sessionTitle(row) ? '' : row.last_user_message));
   return lines.map((line, at) => (line + (at === 0 ? 'LAST PROMPT' : clipColumns(printableLine(prompts[at - 1] ?? ''), left))).trimEnd());
-}
-
-/** What a session is doing, or why it does nothing though somebody may think that it does. */
-function stateOf({ session_id, run_state, archived, last_outcome, paused }: SessionListRow, asking: ReadonlySet<string>): string {
-  if (asking.has(session_id)) return 'asks you';
-  if (run_state === 'aborting') return 'stopping';
-  if (run_state === 'running' || archived) return run_state === 'running' ? run_state : 'archived';
-  if (last_outcome === 'failed' || last_outcome === 'interrupted') return last_outcome;
-  return paused ? 'paused' : run_state;
 }

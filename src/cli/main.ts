@@ -5,9 +5,9 @@ import { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, StartFailed 
 import { SubscribeRefused } from '../client/event-client.js';
 import { HomeUnknown, resolvePaths, type PathFlags } from '../client/paths.js';
 import { SessionUnclear } from '../client/resolve.js';
+import { printable } from '../view/printable.js';
 import { toErrorLine, wantsJson } from './error-line.js';
 import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
-import { printable } from './printable.js';
 import type { CommandLine } from './parse.js';
 import { writeErr } from './standard-streams.js';
 import { createCli, type Subcommand } from './subcommand.js';

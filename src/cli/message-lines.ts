@@ -1,8 +1,8 @@
 import { toolHeadline } from '../view/tool-headline.js';
 import type { Message } from '../protocol/messages.js';
+import { printableLine } from '../view/printable.js';
 import { clipColumns } from './columns.js';
 import type { Page } from './page.js';
-import { printableLine } from './printable.js';
 import type { Style } from './style.js';
 
 const argumentColumnsMax = 100;

@@ -1,5 +1,6 @@
+import { modeNames, modes, toMode } from '../view/modes.js';
 import { exit } from './exit.js';
-import { modeNames, modes, readMode, toMode } from './modes.js';
+import { readMode } from './read-mode.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 

@@ -1,7 +1,7 @@
 import type { ListedModel, ListedProvider } from '../protocol/views.js';
+import { printableLine } from '../view/printable.js';
 import { alignColumns } from './columns.js';
 import { exit } from './exit.js';
-import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 

@@ -1,8 +1,9 @@
 import type { Berth } from '../client/connect.js';
 import { newestSession, SessionUnclear } from '../client/resolve.js';
-import { shortId, shortenHome } from './brief.js';
+import { printableLine } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { currentDirectory, enclosingDirectories } from './directory.js';
-import { printableLine } from './printable.js';
+import { shortenHome } from './home-path.js';
 import { orRefused } from './refusals.js';
 
 /** The newest session of this directory, or of the nearest one around it that has any; `tell` hears which in the second case. */

@@ -1,4 +1,4 @@
-import { createPrintableStream } from './printable.js';
+import { createPrintableStream } from '../view/printable.js';
 import { createWordWrap, wrapLine } from './word-wrap.js';
 
 export interface FlowStyle {

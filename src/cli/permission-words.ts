@@ -2,8 +2,8 @@ import type { Berth } from '../client/connect.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { RuleRow } from '../protocol/permissions.js';
 import { sayRule, saySubject } from '../protocol/rule-words.js';
+import { printableLine } from '../view/printable.js';
 import { currentDirectory } from './directory.js';
-import { printableLine } from './printable.js';
 import type { Cli } from './subcommand.js';
 
 /** What a rule is about, without its action and tool. */

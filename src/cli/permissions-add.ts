@@ -1,11 +1,12 @@
 import type { Berth } from '../client/connect.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { RuleRow } from '../protocol/permissions.js';
-import { shortId, shortenHome } from './brief.js';
+import { printableLine } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { currentDirectory } from './directory.js';
 import { exit, Refused, WrongUsage } from './exit.js';
+import { shortenHome } from './home-path.js';
 import { describeRule, confirmRule } from './permission-words.js';
-import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Cli, Subcommand } from './subcommand.js';
 

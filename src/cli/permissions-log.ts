@@ -1,10 +1,10 @@
 import type { ReplyPayload } from '../protocol/commands.js';
 import { limits } from '../protocol/limits.js';
 import type { AuditView } from '../protocol/permissions.js';
-import { shortId } from './brief.js';
+import { printableLine } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { alignColumns, clipColumns } from './columns.js';
 import { exit } from './exit.js';
-import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { readCount, type Subcommand } from './subcommand.js';
 

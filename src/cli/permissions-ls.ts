@@ -1,11 +1,12 @@
 import type { ReplyPayload } from '../protocol/commands.js';
 import type { PermissionView } from '../protocol/permissions.js';
-import { shortId, shortenHome } from './brief.js';
+import { modes } from '../view/modes.js';
+import { printableLine } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
 import { alignColumns, clipColumns } from './columns.js';
 import { exit } from './exit.js';
-import { modes } from './modes.js';
+import { shortenHome } from './home-path.js';
 import { describeSubject, readPlace } from './permission-words.js';
-import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { outputColumns } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';

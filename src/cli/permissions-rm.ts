@@ -1,5 +1,5 @@
+import { printable } from '../view/printable.js';
 import { exit } from './exit.js';
-import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 

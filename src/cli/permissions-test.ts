@@ -1,10 +1,10 @@
 import type { ReplyPayload } from '../protocol/commands.js';
-import { shortenHome } from './brief.js';
+import { printable, printableLine } from '../view/printable.js';
 import { alignColumns } from './columns.js';
 import { exit, WrongUsage, type ExitCode } from './exit.js';
-import { readMode } from './modes.js';
+import { shortenHome } from './home-path.js';
 import { describeRule, readPlace } from './permission-words.js';
-import { printable, printableLine } from './printable.js';
+import { readMode } from './read-mode.js';
 import { orRefused } from './refusals.js';
 import { isColoured } from './standard-streams.js';
 import { readStdin } from './stdin.js';

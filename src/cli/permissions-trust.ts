@@ -1,11 +1,11 @@
 import { readConfigText } from '../client/config-text.js';
 import type { Berth } from '../client/connect.js';
 import type { ReplyPayload } from '../protocol/commands.js';
-import { shortenHome } from './brief.js';
+import { printable, printableLine } from '../view/printable.js';
 import { confirm } from './confirm.js';
 import { currentDirectory, toDirectory } from './directory.js';
 import { exit, Refused } from './exit.js';
-import { printable, printableLine } from './printable.js';
+import { shortenHome } from './home-path.js';
 import { orRefused } from './refusals.js';
 import type { Cli, Subcommand } from './subcommand.js';
 

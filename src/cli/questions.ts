@@ -1,9 +1,9 @@
 import { approvalAnswers, denyReasonKey, isApprovalAnswer } from '../protocol/approval-answers.js';
 import type { UiRequest } from '../protocol/events.js';
+import { printable, printableLine } from '../view/printable.js';
 import { describeApproval } from './approval-lines.js';
 import { clipLines, type ClippedLines } from './clipped-lines.js';
 import { clipColumns } from './columns.js';
-import { printable, printableLine } from './printable.js';
 import { createStyle, type Style } from './style.js';
 
 const titleColumnsMax = 200;

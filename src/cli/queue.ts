@@ -1,10 +1,11 @@
 import type { Berth } from '../client/connect.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { QueuedInput } from '../protocol/events.js';
-import { matchIds, shortId, shortIds, toKind } from './brief.js';
+import { printableLine } from '../view/printable.js';
+import { inputKindText } from '../view/queue-text.js';
+import { matchIds, shortId, shortIds } from '../view/short-ids.js';
 import { alignColumns, clipColumns } from './columns.js';
 import { exit, Refused, WrongUsage } from './exit.js';
-import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { describePause } from './run-ending.js';
 import { readStdin } from './stdin.js';
@@ -105,7 +106,7 @@ function toTable(inputs: QueuedInput[]): string[] {
     inputs.map(({ input_id, kind, hold, text }, at) => [
       String(at + 1),
       ids.get(input_id) ?? '',
-      toKind(kind),
+      inputKindText(kind),
       hold ? 'held' : '',
       clipColumns(printableLine(text), textColumnsMax),
     ]),

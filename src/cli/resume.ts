@@ -1,7 +1,7 @@
 import type { Berth } from '../client/connect.js';
 import type { ReplyPayload } from '../protocol/commands.js';
 import type { StateView } from '../protocol/views.js';
-import { shortId } from './brief.js';
+import { shortId } from '../view/short-ids.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';

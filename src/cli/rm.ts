@@ -1,6 +1,6 @@
+import { printable } from '../view/printable.js';
 import { confirm } from './confirm.js';
 import { exit, Refused } from './exit.js';
-import { printable } from './printable.js';
 import { orRefused } from './refusals.js';
 import type { Subcommand } from './subcommand.js';
 

@@ -1,12 +1,13 @@
 import { viewOf } from '../view/session-view.js';
 import type { StateView } from '../protocol/views.js';
-import { shortId, shortenHome } from './brief.js';
+import { modes } from '../view/modes.js';
+import { printableLine } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
+import { describeStatus } from '../view/status-text.js';
 import { alignColumns } from './columns.js';
 import { exit } from './exit.js';
-import { modes } from './modes.js';
-import { printableLine } from './printable.js';
+import { shortenHome } from './home-path.js';
 import { orRefused } from './refusals.js';
-import { describeStatus } from './status-text.js';
 import { describeEnding, describePause } from './run-ending.js';
 import type { Subcommand } from './subcommand.js';
 

@@ -1,6 +1,6 @@
 import type { Berth } from '../client/connect.js';
 import { listSessions } from '../client/resolve.js';
-import { shortId } from './brief.js';
+import { shortId } from '../view/short-ids.js';
 import { Refused, WrongUsage } from './exit.js';
 
 /** A shorter title than this is taken for a title, even if some id begins with it. */

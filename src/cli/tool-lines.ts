@@ -1,10 +1,10 @@
 import type { EventPayload } from '../protocol/events.js';
-import { toDuration } from './brief.js';
+import { formatDuration } from '../view/durations.js';
+import { printableLine } from '../view/printable.js';
 import { clipColumns } from './columns.js';
 import { clipLines, paintDiff } from './clipped-lines.js';
 import { describeSkipped, showOutput } from './message-lines.js';
 import type { Page } from './page.js';
-import { printableLine } from './printable.js';
 import type { Style } from './style.js';
 
 const resultLinesMax = 20;
@@ -24,7 +24,7 @@ export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_
     showOutput(page, style, id, rest, resultLinesMax);
   }
   if (artifact_id !== undefined) page.line(style.dim(`  [${describeKept(counts)}: berth artifact ${printableLine(artifact_id)}]`));
-  const took = duration_ms === null ? '' : ` in ${toDuration(duration_ms)}`;
+  const took = duration_ms === null ? '' : ` in ${formatDuration(duration_ms)}`;
   if (!is_error) return page.line(style.dim(`[tool] ${name} done${took}`));
   page.line(style.dim(`[tool] ${name} failed${took}: ${describeEnd(ended) ?? quoted}`));
 }

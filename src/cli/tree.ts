@@ -1,8 +1,8 @@
 import type { ReplyPayload } from '../protocol/commands.js';
-import { shortIds } from './brief.js';
+import { printableLine } from '../view/printable.js';
+import { shortIds } from '../view/short-ids.js';
 import { clipColumns } from './columns.js';
 import { exit } from './exit.js';
-import { printableLine } from './printable.js';
 import { orRefused } from './refusals.js';
 import { outputColumns } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';

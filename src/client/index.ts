@@ -5,6 +5,7 @@ export { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, StartFailed 
 export { SubscribeRefused, type EventStream, type SubscribeOptions } from './event-client.js';
 export { HomeUnknown, meantDirs, resolvePaths, type MeantDirs, type PathFlags, type Paths } from './paths.js';
 export { listSessions, resolveSession, SessionUnclear } from './resolve.js';
+export { keepNewest, olderPageOf, prependPage, type MessagePage } from '../view/paging.js';
 export { applyEvent, emptyView, viewOf, type SessionView, type Snapshot } from '../view/session-view.js';
 export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
 export type { WireEvent } from '../protocol/events.js';

@@ -151,6 +151,7 @@ function withDelta(message: OpenMessage, payload: EventPayload<'message_update'>
   const text = delta ?? thinking_delta ?? tool_call_delta ?? '';
   const kind = delta !== undefined ? 'text' : thinking_delta !== undefined ? 'thinking' : 'tool_call';
   const blocks = [...message.blocks];
+  while (blocks.length < block) blocks.push({ kind: 'text', text: '', toolName: undefined });
   const before = blocks[block];
   // A delta below what is held overwrites from there.
   blocks[block] = { kind, text: (before?.text ?? '').slice(0, offset) + text, toolName: tool_name ?? before?.toolName };

@@ -2,7 +2,6 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { alignColumns, clipColumns, columnsOf } from '../../src/cli/columns.js';
 import { createPage } from '../../src/cli/page.js';
-import { matchIds, shortIds } from '../../src/cli/brief.js';
 import { createSpoken } from '../../src/cli/spoken.js';
 import type { Message } from '../../src/protocol/messages.js';
 
@@ -80,13 +79,4 @@ test('columns count what a terminal shows', () => {
       ['a', 'y'],
     ]),
   ).toEqual(['日本  x', 'a     y']);
-});
-
-test('short ids are as long as it takes to tell them apart', () => {
-  const ids = ['ses_0123456789abc', 'ses_0123456789abd', 'ses_1'];
-  expect([...shortIds(ids).values()]).toEqual(['0123456789abc', '0123456789abd', '1']);
-  expect(matchIds(ids, '0123456789abd')).toEqual(['ses_0123456789abd']);
-  expect(matchIds(ids, 'ses_0')).toHaveLength(2);
-  expect(matchIds(['inp_1', 'inp_12'], 'inp_1')).toEqual(['inp_1']);
-  expect(matchIds(ids, '')).toEqual([]);
 });

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPrintableStream, printable, printableJson, printableLine } from '../../src/cli/printable.js';
 import { createSystemPrompt } from '../../src/context/system-prompt.js';
 import { unreadable } from '../../src/policy/shell-text.js';
 import { makeVisible, makeVisibleLine } from '../../src/protocol/sanitize.js';
 import { cleanText } from '../../src/tools/clean-text.js';
 import { shownPath } from '../../src/tools/file-paths.js';
+import { createPrintableStream, printable, printableJson, printableLine } from '../../src/view/printable.js';
 
 const systemPrompt = createSystemPrompt({ path: () => undefined, now: () => 0 });
 

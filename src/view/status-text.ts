@@ -1,4 +1,4 @@
-import { toDuration } from './brief.js';
+import { formatDuration } from './durations.js';
 
 const timestamp = /\bat (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/g;
 
@@ -6,6 +6,6 @@ const timestamp = /\bat (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/g;
 export function describeStatus(text: string, nowMs: number): string {
   return text.replaceAll(timestamp, (_, moment: string) => {
     const leftMs = Date.parse(moment) - nowMs;
-    return leftMs < 1_000 ? 'in a moment' : `in ${toDuration(Math.round(leftMs / 1_000) * 1_000).replace('.0 s', ' s')}`;
+    return leftMs < 1_000 ? 'in a moment' : `in ${formatDuration(Math.round(leftMs / 1_000) * 1_000).replace('.0 s', ' s')}`;
   });
 }

@@ -1,5 +1,4 @@
 import type { StateView } from '../protocol/views.js';
-import { WrongUsage } from './exit.js';
 
 export type Mode = StateView['approval_mode'];
 
@@ -16,10 +15,4 @@ export const modeNames = Object.keys(modes) as Mode[];
 /** A mode as it was typed, with - or _. */
 export function toMode(typed: string): Mode | undefined {
   return modeNames.find((name) => name === typed.replaceAll('-', '_'));
-}
-
-export function readMode(typed: string): Mode {
-  const mode = toMode(typed);
-  if (mode === undefined) throw new WrongUsage(`there is no mode ${typed}; there are ${modeNames.join(', ')}`);
-  return mode;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createPrintableStream, printable, printableJson, printableLine } from '../../src/cli/printable.js';
+import { createPrintableStream, printable, printableJson, printableLine } from '../../src/view/printable.js';
 
 const dangerous = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\u{e0000}-\u{e007f}]/u; // eslint-disable-line no-control-regex
 const nasty = fc.string({

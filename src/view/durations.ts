@@ -1,0 +1,19 @@
+const units: [string, number][] = [
+  ['d', 24 * 3600_000],
+  ['h', 3600_000],
+  ['m', 60_000],
+  ['s', 1_000],
+];
+
+/** How long ago, in the largest unit that is not zero. */
+export function formatAge(ms: number): string {
+  const [unit, size] = units.find(([, unitMs]) => ms >= unitMs) ?? ['s', 1_000];
+  return `${Math.max(0, Math.floor(ms / size))}${unit}`;
+}
+
+/** How long something took. */
+export function formatDuration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
+}
