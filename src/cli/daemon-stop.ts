@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Berth } from '../client/connect.js';
 import { ConnectionLost, DaemonUnresponsive, NoDaemon } from '../client/errors.js';
-import { openSocket } from '../client/lines.js';
+import { openSocket } from '../client/unix-transport.js';
 import { findLockHolder, killLockHolder, type LockHolder } from '../client/lock-holder.js';
 import type { Paths } from '../client/paths.js';
 import { listSessions } from '../client/resolve.js';

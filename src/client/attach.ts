@@ -4,6 +4,7 @@ import { limits } from '../protocol/limits.js';
 import { ConnectionLost, DaemonUnresponsive, NoDaemon, StartFailed } from './errors.js';
 import { openEventStream, SubscribeRefused, type EventStream } from './event-client.js';
 import { applyEvent, viewOf, type SessionView, type Snapshot } from '../view/session-view.js';
+import type { Transport } from './transport.js';
 
 /**
  * What an attached client hears: an event that is already in the view, a view that was read anew, or the state of the connection.
@@ -20,7 +21,7 @@ export interface AttachedSession extends AsyncIterable<Heard> {
 }
 
 interface Deps {
-  socketPath: string;
+  transport: Transport;
   /** Connects again if the connection is lost, and says hello again, so that a person can still be asked through this client. */
   connected(): Promise<void>;
   /** Reads a consistent snapshot. */
@@ -38,7 +39,7 @@ const retryMsMax = 1_000;
  * waits for it to come back and goes on at its cursor; when the cursor is too old it reads a new snapshot. A daemon that died is
  * started again, a few times at most; one that said goodbye was stopped by somebody, and is not.
  */
-export async function attachSession({ socketPath, connected, snapshot, clientId, revive }: Deps): Promise<AttachedSession> {
+export async function attachSession({ transport, connected, snapshot, clientId, revive }: Deps): Promise<AttachedSession> {
   const first = await snapshot();
   const closing = new AbortController();
   let { log_id: logId } = first;
@@ -55,7 +56,7 @@ export async function attachSession({ socketPath, connected, snapshot, clientId,
 
   /** One connection's worth of events. True when the view must be read anew. */
   async function* listen(): AsyncGenerator<Heard, boolean> {
-    stream = await openEventStream(socketPath, { sessionId: view.state.id, after: view.seq, logId, clientId: clientId() });
+    stream = await openEventStream(transport, { sessionId: view.state.id, after: view.seq, logId, clientId: clientId() });
     for await (const event of stream) {
       if (event.type === 'goodbye') {
         wasStopped = true;

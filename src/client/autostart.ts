@@ -4,11 +4,11 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../protocol/limits.js';
-import { DaemonUnresponsive, StartFailed } from './errors.js';
-import { openSocket } from './lines.js';
+import { DaemonUnresponsive, NoDaemon, StartFailed } from './errors.js';
 import { takeLockFile, type LockFile } from './lock-file.js';
 import { findLockHolder, type LockHolder } from './lock-holder.js';
 import type { Paths } from './paths.js';
+import { openSocket } from './unix-transport.js';
 
 const pollMs = 20;
 const complaintCharsMax = 16_384;
@@ -59,7 +59,7 @@ async function isListening(socketPath: string): Promise<boolean> {
     (await openSocket(socketPath)).destroy();
     return true;
   } catch (error) {
-    if (error instanceof Error && error.name === 'NoDaemon') return false;
+    if (error instanceof NoDaemon) return false;
     throw error;
   }
 }

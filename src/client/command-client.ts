@@ -2,7 +2,8 @@ import type { CommandInput, CommandType, ReplyPayload } from '../protocol/comman
 import type { Refusal } from '../protocol/errors.js';
 import { createAnswerWatch } from './answer-watch.js';
 import { ConnectionLost } from './errors.js';
-import { onLines, openSocket } from './lines.js';
+import { onLines } from './lines.js';
+import type { Transport } from './transport.js';
 
 /** `prompt` answers at once with `wait:false`: then there is no output yet. */
 export type CallPayload<T extends CommandType> = T extends 'prompt'
@@ -24,16 +25,16 @@ interface Settle {
 }
 
 /**
- * One connection to the command socket. Calls may overlap; each is answered once, or rejected when the connection is lost.
+ * One stream of commands. Calls may overlap; each is answered once, or rejected when the connection is lost.
  * `toStuck` is asked about a daemon that stays silent, and says when to give it up, with which error.
  */
-export async function openCommandClient(path: string, toStuck: (silentMs: number) => Error | undefined): Promise<CommandClient> {
-  const socket = await openSocket(path);
+export async function openCommandClient(transport: Transport, toStuck: (silentMs: number) => Error | undefined): Promise<CommandClient> {
+  const stream = await transport.open('commands');
   const waiting = new Map<string, Settle>();
   let count = 0;
   let open = true;
   const watch = createAnswerWatch({
-    ping: () => void socket.write('{"v":"1","id":"alive","type":"ping","payload":{}}\n'),
+    ping: () => void stream.write('{"v":"1","id":"alive","type":"ping","payload":{}}\n'),
     isWaiting: () => open && waiting.size > 0,
     onSilent(silentMs) {
       const stuck = toStuck(silentMs);
@@ -44,13 +45,13 @@ export async function openCommandClient(path: string, toStuck: (silentMs: number
   function end(error: Error): void {
     open = false;
     watch.stop();
-    socket.destroy();
+    stream.destroy();
     for (const { reject } of waiting.values()) reject(error);
     waiting.clear();
   }
 
   onLines(
-    socket,
+    stream,
     (value) => {
       const reply = value as { id?: string };
       watch.heard();
@@ -68,7 +69,7 @@ export async function openCommandClient(path: string, toStuck: (silentMs: number
         const id = `c${++count}`;
         waiting.set(id, { resolve: (reply) => resolve(reply as Reply<T>), reject });
         watch.sent(type === 'hello');
-        socket.write(`${JSON.stringify({ v: '1', id, type, payload: payload ?? {} })}\n`);
+        stream.write(`${JSON.stringify({ v: '1', id, type, payload: payload ?? {} })}\n`);
       });
     },
     isOpen: () => open,

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { inputCommands, observerCommands } from '../protocol/command-roles.js';
 import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
 import type { UiMethod } from '../protocol/events.js';
 import { makeId } from '../protocol/ids.js';
@@ -7,12 +8,15 @@ import { attachSession, type AttachedSession } from './attach.js';
 import { openCommandClient, type CommandClient, type Reply } from './command-client.js';
 import { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon } from './errors.js';
 import { openEventStream, type EventStream, type SubscribeOptions } from './event-client.js';
-import { findLockHolder } from './lock-holder.js';
 import { isSamePlace, meantDirs, resolvePaths, type MeantDirs, type Paths } from './paths.js';
+import type { Transport } from './transport.js';
+import { createUnixTransport } from './unix-transport.js';
 
 export interface ConnectOptions {
   /** Where the daemon is; from the environment when absent. */
   paths?: Paths;
+  /** How the daemon is reached; by the sockets at `paths` when absent. */
+  transport?: Transport;
   client?: { name: string; version?: string; kind?: string };
   role?: 'controller' | 'observer';
   /** What kinds of questions this client can put to its person. */
@@ -49,37 +53,34 @@ interface UsedDirs {
   config_dir?: string | undefined;
 }
 
-const inputCommands: ReadonlySet<string> = new Set(['prompt', 'steer', 'follow_up']);
-const readingCommand = /^(get_|list_|search_|ping$|attach$|hello$)/;
+const inputs: ReadonlySet<CommandType> = new Set(inputCommands);
+const repeatable: ReadonlySet<CommandType> = new Set(observerCommands);
 const retryMs = 50;
 
 export async function connect(options: ConnectOptions = {}): Promise<Berth> {
   const paths = options.paths ?? resolvePaths({}, process.env);
-  const meant = options.meant ?? (options.paths ? {} : meantDirs({}, process.env));
+  const meant = options.meant ?? (options.paths || options.transport ? {} : meantDirs({}, process.env));
+  const transport = options.transport ?? createUnixTransport(paths);
+  const start = options.autostart ? transport.start?.bind(transport) : undefined;
   let commands: CommandClient | undefined;
   let opening: Promise<CommandClient> | undefined;
   let hello: ReplyPayload<'hello'> | undefined;
   let closed = false;
 
-  async function startAgain(): Promise<void> {
-    const { ensureDaemon } = await import('./autostart.js');
-    await ensureDaemon(paths);
-  }
-
   async function reach(): Promise<CommandClient> {
     try {
-      return await openCommandClient(paths.socket, toStuck);
+      return await openCommandClient(transport, toStuck);
     } catch (error) {
-      if (!(error instanceof NoDaemon) || !options.autostart || hello) throw error;
-      await startAgain();
-      return openCommandClient(paths.socket, toStuck);
+      if (!(error instanceof NoDaemon) || !start || hello) throw error;
+      await start();
+      return openCommandClient(transport, toStuck);
     }
   }
 
   /** A daemon that is stopped will not answer; one that runs may only be busy, and has some more time. */
   function toStuck(silentMs: number): Error | undefined {
-    const holder = findLockHolder(paths.stateDir);
-    const named = holder ? `the daemon (pid ${holder.pid})` : `the daemon on ${paths.socket}`;
+    const holder = transport.findProcess?.();
+    const named = holder ? `the daemon (pid ${holder.pid})` : `the daemon on ${transport.name}`;
     const silent = `${named} has not answered for ${Math.round(silentMs / 1000)} s`;
     if (holder?.stopped) {
       return new DaemonUnresponsive(
@@ -99,7 +100,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
     ] as const;
     for (const [wanted, used, what] of pairs) {
       if (wanted === undefined || used === undefined || isSamePlace(wanted, used)) continue;
-      throw new OtherDaemon(`the daemon on ${paths.socket} ${what} ${used}, not ${wanted}; choose another --socket for another daemon`);
+      throw new OtherDaemon(`the daemon on ${transport.name} ${what} ${used}, not ${wanted}; choose another --socket for another daemon`);
     }
   }
 
@@ -157,20 +158,20 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
       return hello;
     },
     async call(type, payload) {
-      if (inputCommands.has(type)) {
+      if (inputs.has(type)) {
         const input = payload as { input_id?: string } | undefined;
         // node:crypto would be a tenth of the start of a client, and most of them send nothing.
         const random = globalThis.crypto.getRandomValues(new Uint8Array(12));
         return callAgain(type, { ...payload, input_id: input?.input_id ?? makeId('inp', Date.now(), random) } as typeof payload);
       }
-      return readingCommand.test(type) ? callAgain(type, payload) : (await connected()).call(type, payload);
+      return repeatable.has(type) ? callAgain(type, payload) : (await connected()).call(type, payload);
     },
-    subscribe: (subscription) => openEventStream(paths.socket, subscription),
+    subscribe: (subscription) => openEventStream(transport, subscription),
     attach: (sessionId) =>
       attachSession({
-        socketPath: paths.socket,
+        transport,
         clientId: () => hello?.client_id,
-        revive: options.autostart ? startAgain : undefined,
+        revive: start,
         async connected() {
           await connected();
         },

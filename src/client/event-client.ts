@@ -2,7 +2,8 @@ import { refusal, type Refusal } from '../protocol/errors.js';
 import type { WireEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { ConnectionLost, DaemonUnresponsive } from './errors.js';
-import { onLines, openSocket } from './lines.js';
+import { onLines } from './lines.js';
+import type { Transport } from './transport.js';
 
 export interface SubscribeOptions {
   sessionId: string;
@@ -29,7 +30,7 @@ export interface EventStream extends AsyncIterable<WireEvent> {
   close(): void;
 }
 
-/** Events that wait to be read before the socket is told to wait. */
+/** Events that wait to be read before the stream is told to wait. */
 const bufferedMax = 256;
 
 interface SubscribedLine {
@@ -39,8 +40,8 @@ interface SubscribedLine {
   payload?: { seq: number; log_id: string };
 }
 
-export async function openEventStream(socketPath: string, options: SubscribeOptions): Promise<EventStream> {
-  const socket = await openSocket(`${socketPath}.events`);
+export async function openEventStream(transport: Transport, options: SubscribeOptions): Promise<EventStream> {
+  const stream = await transport.open('events');
   const buffered: WireEvent[] = [];
   let wakeReader: (() => void) | undefined;
   let ended = false;
@@ -53,7 +54,7 @@ export async function openEventStream(socketPath: string, options: SubscribeOpti
   }
 
   onLines(
-    socket,
+    stream,
     (value) => {
       if (subscribed) {
         // Lines before the answer are of the stream for clients that never subscribe.
@@ -64,7 +65,7 @@ export async function openEventStream(socketPath: string, options: SubscribeOpti
         return;
       }
       buffered.push(value as WireEvent);
-      if (buffered.length >= bufferedMax) socket.pause();
+      if (buffered.length >= bufferedMax) stream.pause();
       wake();
     },
     () => {
@@ -74,15 +75,15 @@ export async function openEventStream(socketPath: string, options: SubscribeOpti
     },
   );
   const { sessionId: session_id, after, logId: log_id, live, clientId: client_id } = options;
-  socket.write(`${JSON.stringify({ v: '1', id: 's1', type: 'subscribe', payload: { session_id, after, log_id, live, client_id } })}\n`);
+  stream.write(`${JSON.stringify({ v: '1', id: 's1', type: 'subscribe', payload: { session_id, after, log_id, live, client_id } })}\n`);
   const seconds = limits.unansweredMs / 1000;
   const timer = setTimeout(() => {
     subscribed?.reject(new DaemonUnresponsive(`the daemon has not answered for ${seconds} s; see berth daemon status`));
-    socket.destroy();
+    stream.destroy();
   }, limits.unansweredMs);
   const line = await answer.finally(() => clearTimeout(timer));
   if (!line.payload || line.error) {
-    socket.destroy();
+    stream.destroy();
     throw new SubscribeRefused(line.error ?? refusal('internal_error', 'the daemon answered with something else'));
   }
 
@@ -93,7 +94,7 @@ export async function openEventStream(socketPath: string, options: SubscribeOpti
         if (event) yield event;
       }
       if (ended) return;
-      socket.resume();
+      stream.resume();
       await new Promise<void>((resolve) => (wakeReader = resolve));
     }
   }
@@ -104,7 +105,7 @@ export async function openEventStream(socketPath: string, options: SubscribeOpti
     [Symbol.asyncIterator]: read,
     close() {
       ended = true;
-      socket.destroy();
+      stream.destroy();
       wake();
     },
   };

@@ -7,6 +7,8 @@ export { HomeUnknown, meantDirs, resolvePaths, type MeantDirs, type PathFlags, t
 export { listSessions, resolveSession, SessionUnclear } from './resolve.js';
 export { keepNewest, olderPageOf, prependPage, type MessagePage } from '../view/paging.js';
 export { applyEvent, emptyView, viewOf, type SessionView, type Snapshot } from '../view/session-view.js';
+export type { StreamKind, Transport } from './transport.js';
+export { createUnixTransport } from './unix-transport.js';
 export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
 export type { WireEvent } from '../protocol/events.js';
 export type { Message } from '../protocol/messages.js';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { connect, DaemonUnresponsive } from '../../src/client/index.js';
-import { openSocket } from '../../src/client/lines.js';
+import { openSocket } from '../../src/client/unix-transport.js';
 import { findLockHolder } from '../../src/client/lock-holder.js';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';

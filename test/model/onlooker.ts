@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { applyEvent, viewOf, type Berth, type SessionView, type WireEvent } from '../../src/client/index.js';
 import { openEventStream, SubscribeRefused, type EventStream } from '../../src/client/event-client.js';
+import { createUnixTransport } from '../../src/client/unix-transport.js';
 import { ConnectionLost, NoDaemon } from '../../src/client/errors.js';
 
 const reconnectMs = 10;
@@ -65,7 +66,7 @@ export async function createOnlooker(berth: Berth, sessionId: string) {
   async function listen(): Promise<void> {
     while (!closed && !view.state.deleted) {
       try {
-        stream = await openEventStream(berth.paths.socket, { sessionId, after: view.seq, logId });
+        stream = await openEventStream(createUnixTransport(berth.paths), { sessionId, after: view.seq, logId });
         if ((await listenOnce(stream)) && !(await attach())) return;
       } catch (error) {
         if (error instanceof SubscribeRefused && error.refusal.code === 'session_not_found') return;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Berth, CommandInput, CommandType } from '../../src/client/index.js';
 import { openEventStream, type EventStream } from '../../src/client/event-client.js';
 import { viewOf } from '../../src/view/session-view.js';
+import { createUnixTransport } from '../../src/client/unix-transport.js';
 import { emptySession, evolve, type SessionState } from '../../src/core/session.js';
 import type { DurableEvent } from '../../src/protocol/events.js';
 import type { TestDaemon } from '../support/daemon.js';
@@ -65,7 +66,7 @@ export async function createScene(daemon: TestDaemon, controllers: number) {
 
   /** Reads the log on from where it was left. */
   async function readAlong(): Promise<void> {
-    const opened = await openEventStream(daemon.paths.socket, { sessionId: '*', after: monitor.seq(), live: false });
+    const opened = await openEventStream(createUnixTransport(daemon.paths), { sessionId: '*', after: monitor.seq(), live: false });
     log = opened;
     async function read(): Promise<void> {
       const missed: DurableEvent[] = [];

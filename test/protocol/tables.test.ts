@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { inputCommands, observerCommands } from '../../src/protocol/command-roles.js';
 import { commands } from '../../src/protocol/commands.js';
 import { errorCodes, refusal, rejectionWords } from '../../src/protocol/errors.js';
 import { events } from '../../src/protocol/events.js';
@@ -107,4 +108,12 @@ test('which events are live is what the contract says', () => {
       ' ',
     );
   for (const [type, { live }] of Object.entries(events)) expect({ type, live }).toEqual({ type, live: mayBeLive.includes(type) });
+});
+
+test('the list of commands that may be sent again is the observer column of the table', () => {
+  const observers = rows.filter(([, row]) => row.role === 'observer').map(([type]) => type);
+  expect([...observerCommands].sort()).toEqual(observers.sort());
+  const taken = rows.filter(([, row]) => row.role === 'controller' && 'input_id' in row.payload.shape && 'text' in row.payload.shape);
+  const submits = taken.map(([type]) => type).filter((type) => !type.endsWith('_queued'));
+  expect([...inputCommands].sort()).toEqual(submits.sort());
 });

@@ -1,0 +1,49 @@
+import { createConnection, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { limits } from '../protocol/limits.js';
+import { DaemonUnresponsive, NoDaemon } from './errors.js';
+import { findLockHolder } from './lock-holder.js';
+import type { Paths } from './paths.js';
+import type { Transport } from './transport.js';
+
+/** The daemon of this machine and user, by its two sockets. */
+export function createUnixTransport(paths: Paths): Transport {
+  return {
+    name: paths.socket,
+    open: (kind) => openSocket(kind === 'events' ? `${paths.socket}.events` : paths.socket),
+    async start() {
+      const { ensureDaemon } = await import('./autostart.js');
+      await ensureDaemon(paths);
+    },
+    findProcess: () => findLockHolder(paths.stateDir),
+  };
+}
+
+/** Connects to a socket of the daemon. A daemon with a full backlog is busy, not absent: it is tried again for a while. */
+export async function openSocket(path: string): Promise<Socket> {
+  const deadline = performance.now() + limits.unansweredMs;
+  for (let waitMs: number = limits.connectRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.connectRetryMaxMs)) {
+    try {
+      return await dial(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw new NoDaemon(`no daemon listens on ${path}`, { cause: error });
+      if (performance.now() > deadline) {
+        const seconds = limits.unansweredMs / 1000;
+        throw new DaemonUnresponsive(`the daemon on ${path} has taken no connection for ${seconds} s; too many wait`, { cause: error });
+      }
+      // Those who wait together do not come back together.
+      await delay(waitMs * (0.5 + Math.random()));
+    }
+  }
+}
+
+function dial(path: string): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(path);
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
+    socket.once('error', reject);
+  });
+}
