@@ -153,4 +153,4 @@ async function main(argv: string[]): Promise<ExitCode> {
 }
 
 // All output is written by now, and a connection that is being closed is nothing to wait for.
-process.exit(await main(process.argv.slice(2)));
+void main(process.argv.slice(2)).then((code) => process.exit(code));

@@ -4,6 +4,8 @@ import { limits } from '../protocol/limits.js';
 
 /** Has V8 keep the heap of the daemon small. Called once it serves: a start makes much that stays, and would be collected for nothing. */
 export function boundHeap(): void {
+  // Idle is free: with a heap this small there is nothing to win from collecting it seconds after the last work.
+  setFlagsFromString('--no-memory-reducer-for-small-heaps');
   // Long texts are garbage soon: left alone, V8 lets a small heap grow fourfold before it collects them.
   setFlagsFromString('--heap-growing-percent=50');
   // Helper threads cost a young generation this small more than they save, and on a busy machine everyone waits until they get a core.

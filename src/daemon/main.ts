@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { close as closeDebugger } from 'node:inspector';
-import { setFlagsFromString } from 'node:v8';
 import type { Paths } from '../client/paths.js';
 import { makeDir } from '../files/make-dir.js';
 import { StoreRefused } from '../store/faults.js';
 import { takeLock, type Lock } from './lock.js';
-import { copyProgram } from './program-copy.js';
+import { copyProgram, installedDaemon } from './program-copy.js';
+import type { check, serve } from './run.js';
 import { StartRefused, toFailedStart } from './start-refused.js';
 
 export interface RunOptions {
@@ -27,8 +27,6 @@ export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptio
   process.on('SIGUSR1', () => undefined);
   process.on('SIGUSR2', () => undefined);
   closeDebugger();
-  // Idle is free: with a heap this small there is nothing to win from collecting it seconds after the last work.
-  setFlagsFromString('--no-memory-reducer-for-small-heaps');
   const umask = process.umask(0o077);
   // Nobody may be left to read what is printed; that is no reason to stop.
   process.stdout.on('error', () => undefined);
@@ -42,7 +40,7 @@ export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptio
     return exitCode;
   }
   const copy = copyProgram(paths.stateDir);
-  const { serve } = await (copy ? (import(copy.entry) as ReturnType<typeof loadInstalled>) : loadInstalled());
+  const { serve } = await loadDaemon(copy?.entry);
   const onServing = (): void => {
     onReady();
     copy?.removeOthers();
@@ -52,11 +50,20 @@ export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptio
 
 /** Says whether the installed daemon could start in the place of one that runs, or why not. Returns the exit code. */
 export async function checkDaemon({ paths, onRefused }: Pick<RunOptions, 'paths' | 'onRefused'>): Promise<number> {
-  return (await loadInstalled()).check({ paths, onRefused });
+  return (await loadDaemon()).check({ paths, onRefused });
 }
 
-function loadInstalled() {
-  return import('./run.js');
+/** What bin/load-bundle.js gives to the bundles that it runs; the sources run without. */
+declare const loadBundle: ((file: string) => unknown) | undefined;
+
+/** What `run.ts` exports. */
+interface DaemonModule {
+  check: typeof check;
+  serve: typeof serve;
+}
+
+async function loadDaemon(bundle = installedDaemon()): Promise<DaemonModule> {
+  return typeof loadBundle === 'undefined' ? import('./run.js') : (loadBundle(bundle) as DaemonModule);
 }
 
 function lockStateDir(stateDir: string): Lock {

@@ -11,15 +11,14 @@ import {
   statfsSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { limits } from '../protocol/limits.js';
 
 /** The program that a daemon runs, apart from the installed one: an upgrade or a build replaces files that it has yet to load. */
 export interface ProgramCopy {
-  /** What to import. */
+  /** The bundle to run. */
   entry: string;
   /** Removes the copies of other builds, and what a killed daemon had copied so far. */
   removeOthers(): void;
@@ -27,9 +26,9 @@ export interface ProgramCopy {
 
 const prefix = 'program-';
 const unfinished = `${prefix}unfinished`;
-const entryFile = 'daemon-process.js';
-/** What the daemon never loads. */
-const otherEntries: readonly string[] = ['cli.js', 'client.js', 'daemon.js'];
+const entryFile = 'daemon.cjs';
+/** What the daemon loads. */
+const loaded = /^(daemon|sdk-).*\.(cjs|cache)$|\.sql$/;
 
 interface ProgramFile {
   /** Relative to the built program. */
@@ -43,13 +42,19 @@ interface Program {
   packages: string | undefined;
 }
 
+/** The bundle of the daemon beside the one that asks. */
+export function installedDaemon(): string {
+  return join(dirname(fileURLToPath(import.meta.url)), entryFile);
+}
+
 /**
  * The copy of the built program in the state directory, made unless it is there already. Call while holding the lock of that directory.
  * Undefined where there is nothing to copy (run from source) or no room for it: then the daemon runs from where it is installed.
  */
 export function copyProgram(stateDir: string): ProgramCopy | undefined {
-  const dist = dirname(fileURLToPath(import.meta.url));
-  if (!existsSync(join(dist, entryFile))) return undefined;
+  const entry = installedDaemon();
+  if (!existsSync(entry)) return undefined;
+  const dist = dirname(entry);
   try {
     const packages = packagesOf(dist);
     const { files, key } = describeProgram(dist, packages);
@@ -67,7 +72,7 @@ export function copyProgram(stateDir: string): ProgramCopy | undefined {
       if (describeProgram(dist, packages).key !== key) return undefined;
       renameSync(fresh, dir);
     }
-    return { entry: pathToFileURL(join(dir, 'dist', entryFile)).href, removeOthers: () => removeOthers(stateDir, name) };
+    return { entry: join(dir, 'dist', entryFile), removeOthers: () => removeOthers(stateDir, name) };
   } catch (error) {
     if (error instanceof Error && 'syscall' in error) return undefined;
     throw error;
@@ -83,7 +88,7 @@ function describeProgram(dist: string, packages: string | undefined): { files: P
   const hash = createHash('sha256').update(JSON.stringify([dist, packages, readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')]));
   const files = ['', 'migrations'].flatMap((folder) =>
     readdirSync(join(dist, folder))
-      .filter((found) => /\.(js|sql)$/.test(found) && !otherEntries.includes(found))
+      .filter((found) => loaded.test(found))
       .map((found) => join(folder, found)),
   );
   return {
@@ -123,8 +128,6 @@ function tryLinks(to: string, dist: string, program: Program): boolean {
 function makeCopy(to: string, dist: string, { files, packages }: Program, put: (from: string, to: string) => void): void {
   rmSync(to, { recursive: true, force: true });
   mkdirSync(join(to, 'dist', 'migrations'), { recursive: true, mode: 0o700 });
-  // Without it Node compiles each file twice to find out what it is.
-  writeFileSync(join(to, 'dist', 'package.json'), '{"type":"module"}\n', { mode: 0o600 });
   for (const { name } of files) put(join(dist, name), join(to, 'dist', name));
   if (packages !== undefined) symlinkSync(packages, join(to, 'node_modules'));
 }

@@ -91,12 +91,12 @@ describe('the copy that a daemon runs from', () => {
     using place = makePlace();
     const program = install(join(place.root, 'program'));
     const [first = ''] = await startAndStop(place, program);
-    const file = join(place.stateDir, first, 'dist', 'daemon-process.js');
+    const file = join(place.stateDir, first, 'dist', 'daemon.cjs');
     const before = identityOf(file);
     expect(await startAndStop(place, program)).toEqual([first]);
     expect(identityOf(file)).toBe(before);
 
-    appendFileSync(join(program, 'dist', 'daemon-process.js'), '\n');
+    appendFileSync(join(program, 'dist', 'daemon.cjs'), '\n');
     const changed = await startAndStop(place, program);
     expect(changed).toHaveLength(1);
     expect(changed).not.toEqual([first]);
@@ -117,7 +117,7 @@ describe('the copy that a daemon runs from', () => {
       [far.program, false],
     ] as const) {
       const [only = ''] = await startAndStop(place, program);
-      const name = join('dist', 'daemon-process.js');
+      const name = join('dist', 'daemon.cjs');
       expect(statSync(join(place.stateDir, only, name)).ino === statSync(join(program, name)).ino).toBe(isLinked);
     }
   });
@@ -128,7 +128,7 @@ describe('the copy that a daemon runs from', () => {
     const { program } = far;
     const [first = ''] = await startAndStop(place, program);
     const dist = join(place.stateDir, first, 'dist');
-    const [some = ''] = readdirSync(dist).filter((name) => name.startsWith('chunk-'));
+    const [some = ''] = readdirSync(dist).filter((name) => name.startsWith('sdk-'));
     truncateSync(join(dist, some));
     rmSync(join(dist, 'migrations'), { recursive: true });
     expect(await startAndStop(place, program)).toEqual([first]);
@@ -140,7 +140,7 @@ describe('the copy that a daemon runs from', () => {
     using far = installFarAway();
     const { program } = far;
     // A file that cannot be read before somebody writes to it: the daemon is killed in the middle of its copy.
-    const slow = join(program, 'dist', 'zz-slow.js');
+    const slow = join(program, 'dist', 'sdk-slow.cjs');
     execFileSync('mkfifo', [slow]);
     const killed = launch({ env: place.env(), program: join(program, 'bin', 'berth.js') });
     await using opened = await open(slow, 'w');

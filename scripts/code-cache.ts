@@ -1,0 +1,71 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const preload = fileURLToPath(new URL('capture-code.cjs', import.meta.url));
+const program = fileURLToPath(new URL('../bin/berth.js', import.meta.url));
+/** A daemon that does not start within it gets no cache. */
+const startMsMax = 20_000;
+
+export interface CodeCaches {
+  /** Where the code of `cli.cjs` goes. */
+  cli: string;
+  /** Where the code of `daemon.cjs` goes. */
+  daemon: string;
+}
+
+/**
+ * Has V8 write down what it compiles of the bundles while a daemon starts in a place of its own and a command asks it something: the
+ * functions that every start needs. Throws when they cannot be run here.
+ */
+export async function writeCodeCaches(caches: CodeCaches): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), 'berth-code-cache-'));
+  try {
+    for (const dir of ['home', 's', 'work']) mkdirSync(join(root, dir), { mode: 0o700 });
+    const daemon = run(root, caches.daemon, 'daemon.cjs', ['daemon', 'run']);
+    const ended = once(daemon, 'exit');
+    try {
+      await ready(daemon);
+      const [code] = (await once(run(root, caches.cli, 'cli.cjs', ['ls']), 'exit')) as [number | null];
+      if (code !== 0) throw new Error(`berth ls ended with exit code ${code}`);
+    } finally {
+      daemon.kill();
+      await ended;
+    }
+    for (const file of [caches.cli, caches.daemon]) {
+      // The daemon writes for its user alone; whoever may run the program may read this.
+      chmodSync(`${file}.new`, 0o644);
+      renameSync(`${file}.new`, file);
+    }
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+function run(root: string, cache: string, bundle: string, args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, ['--require', preload, program, ...args], {
+    cwd: join(root, 'work'),
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: {
+      PATH: process.env.PATH,
+      HOME: join(root, 'home'),
+      BERTH_SOCKET: join(root, 's', 'berth.sock'),
+      BERTH_STATE_DIR: join(root, 'state'),
+      BERTH_CONFIG_DIR: join(root, 'config'),
+      BERTH_CAPTURE: bundle,
+      BERTH_CAPTURE_FILE: `${cache}.new`,
+    },
+  });
+}
+
+async function ready(daemon: ChildProcess): Promise<void> {
+  const late = AbortSignal.timeout(startMsMax);
+  const [said] = (await Promise.race([
+    once(daemon.stdout!, 'data', { signal: late }),
+    once(daemon, 'exit', { signal: late }).then(() => ['']),
+  ])) as [Buffer | string];
+  if (!String(said).includes('ready')) throw new Error('a daemon did not start');
+}
