@@ -3,8 +3,8 @@ import type { SessionView } from '../view/session-view.js';
 import type { RunError, RunOutcome } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 import { formatDuration } from '../view/durations.js';
+import { createMessageStream } from '../view/message-stream.js';
 import { orRefused } from './refusals.js';
-import { createSpoken } from './spoken.js';
 
 export interface AwaitedRun {
   outcome: RunOutcome;
@@ -25,7 +25,7 @@ interface Watcher {
 /** Follows a run to its end and hands on every character of its answers once. */
 export async function awaitRun(berth: Berth, sessionId: string, runId: string, { say, tell }: Watcher): Promise<AwaitedRun> {
   const attached = await berth.attach(sessionId);
-  const spoken = createSpoken((messageId, kind, piece) => {
+  const stream = createMessageStream((messageId, kind, piece) => {
     if (kind !== 'text') return;
     output = messageId === speaking ? output + piece : piece;
     speaking = messageId;
@@ -38,7 +38,7 @@ export async function awaitRun(berth: Berth, sessionId: string, runId: string, {
   function finish(message: Message): void {
     if (message.run_id !== runId || message.role !== 'assistant' || finished.has(message.id)) return;
     finished.add(message.id);
-    spoken.finish(message);
+    stream.finish(message);
     if (message.stop_reason === 'length') tell('the answer was cut: it reached the most that the model may say at once');
     // Of a very long one the message has only the beginning.
     if (!message.truncated) output = message.text;
@@ -46,7 +46,7 @@ export async function awaitRun(berth: Berth, sessionId: string, runId: string, {
 
   function catchUp(view: SessionView): void {
     view.messages.forEach(finish);
-    if (view.state.run?.id === runId) view.open.forEach(spoken.catchUp);
+    if (view.state.run?.id === runId) view.open.forEach(stream.catchUp);
     for (const { request_id } of view.state.requests) tell(`the run asks a person; see berth answer (${request_id})`);
   }
 
@@ -80,9 +80,9 @@ export async function awaitRun(berth: Berth, sessionId: string, runId: string, {
       if (heard.kind === 'back') tell('back');
       if (heard.kind !== 'event') continue;
       const { event } = heard;
-      if (event.type === 'message_update' && event.payload.run_id === runId) spoken.hear(event.payload);
+      if (event.type === 'message_update' && event.payload.run_id === runId) stream.update(event.payload);
       if (event.type === 'message_end' && event.payload.message) finish(event.payload.message);
-      if (event.type === 'message_end' && event.payload.reason === 'retried') spoken.forget(event.payload.message_id);
+      if (event.type === 'message_end' && event.payload.reason === 'retried') stream.drop(event.payload.message_id);
       if (event.type === 'error' && event.payload.retry_in_ms !== undefined) {
         tell(`${event.payload.message}; the answer is asked for again in ${formatDuration(event.payload.retry_in_ms)}`);
       }

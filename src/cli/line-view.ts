@@ -1,23 +1,24 @@
 import type { Heard } from '../client/attach.js';
 import type { SessionView } from '../view/session-view.js';
-import { toolCallsOf } from '../protocol/content.js';
 import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 import { formatDuration } from '../view/durations.js';
+import { createMessageStream } from '../view/message-stream.js';
 import { modes } from '../view/modes.js';
+import { openCalls } from '../view/open-calls.js';
 import { printableLine } from '../view/printable.js';
 import { inputKindText } from '../view/queue-text.js';
 import { shortId } from '../view/short-ids.js';
 import { describeStatus } from '../view/status-text.js';
+import { startedHeadline } from '../view/tool-headline.js';
+import { createToolOutputs } from '../view/tool-output.js';
 import { clipColumns } from './columns.js';
-import { describeCall, showEnding, showMessage, showSummary, showUserMessage } from './message-lines.js';
+import { clipHeadline, showEnding, showMessage } from './message-lines.js';
 import type { Page } from './page.js';
 import { describeAnswer, describeQuestion, hintOf, type Shown } from './questions.js';
 import { describeEnding, describeError, describePause } from './run-ending.js';
-import { createSpoken } from './spoken.js';
 import type { Style } from './style.js';
 import { showToolEnd } from './tool-lines.js';
-import { createToolOutputs } from './tool-outputs.js';
 
 /** The id in what an answer says of who gave it: people know their terminals by other names. */
 const clientId = / \(\w+_\w+\)$/;
@@ -41,7 +42,7 @@ export interface LineView {
 
 /** A session as lines, as it happens. `isOwn` knows the answers that were given here. */
 export function createLineView(page: Page, style: Style, isOwn: (by: string) => boolean): LineView {
-  const spoken = createSpoken((messageId, kind, piece) =>
+  const stream = createMessageStream((messageId, kind, piece) =>
     page.flow(`${messageId} ${kind}`, piece, kind === 'thinking' ? { paint: style.dim } : {}),
   );
   const shown = new Set<string>();
@@ -56,12 +57,11 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
 
   const note = (text: string): void => page.line(style.dim(text));
   const alarm = (text: string): void => page.line(style.red(text));
-  const outputs = createToolOutputs(page, note);
+  const outputs = createToolOutputs({
+    onOutput: (callId, piece) => page.flow(`${callId} output`, piece, { indent: '  ' }),
+    onSkipped: (_callId, characters) => note(`  [${characters} characters of its output were skipped]`),
+  });
   const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
-
-  /** A call that never began was not given a title, and that of a command does not look like one. */
-  const titleOf = ({ title, tool_name, args }: Pick<EventPayload<'tool_execution_start'>, 'title' | 'tool_name' | 'args'>): string =>
-    title === tool_name || (tool_name === 'bash' && 'command' in args) ? describeCall(tool_name, args) : quote(title);
 
   const trouble = (error: { message: string; cause?: string | undefined }): string => clipTrouble(describeError(error));
 
@@ -69,9 +69,9 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     const known = shown.has(message.id);
     shown.add(message.id);
     if (known || message.role === 'tool_result') return;
-    if (message.role === 'user') return showUserMessage(page, style, message);
-    const heard = spoken.knows(message.id);
-    const lost = spoken.finish(message);
+    if (message.role === 'user') return showMessage(page, style, message);
+    const heard = stream.isOpen(message.id);
+    const lost = stream.finish(message);
     if (lost > 0) note(`[the last ${lost} characters above were lost with the daemon]`);
     showEnding(page, style, message, heard);
   }
@@ -85,13 +85,14 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     const running = new Set(view.tools.map(({ id }) => id));
     for (const message of view.messages.slice(from)) {
       shown.add(message.id);
-      if (spoken.knows(message.id)) spoken.finish(message);
+      if (stream.isOpen(message.id)) stream.finish(message);
       else showMessage(page, style, withoutCalls(message, running), resultLinesMax);
     }
-    for (const message of view.open) spoken.catchUp(message);
-    for (const { id, name, title, offset, output } of view.tools) {
-      if (!outputs.isOpen(id)) note(`[tool] ${titleOf({ title, tool_name: name, args: argumentsOf(view.messages, id) })}`);
-      outputs.hear(id, offset, output);
+    for (const message of view.open) stream.catchUp(message);
+    for (const { id, headline, output, outputOffset } of openCalls(view)) {
+      if (!running.has(id)) continue;
+      if (!outputs.isOpen(id)) note(`[tool] ${clipHeadline(headline)}`);
+      outputs.update(id, outputOffset, output);
     }
     showWidgets(view);
     const { run, lastRun } = view.state;
@@ -189,16 +190,16 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   function show(event: WireEvent): void {
     switch (event.type) {
       case 'message_update':
-        return spoken.hear(event.payload);
+        return stream.update(event.payload);
       case 'message_end':
         if (event.payload.message) return endMessage(event.payload.message);
         if (event.payload.reason === 'retried') note('[that answer failed and is tried again]');
-        return spoken.forget(event.payload.message_id);
+        return stream.drop(event.payload.message_id);
       case 'tool_execution_start':
         outputs.begin(event.payload.tool_call_id);
-        return note(`[tool] ${titleOf(event.payload)}`);
+        return note(`[tool] ${clipHeadline(startedHeadline(event.payload))}`);
       case 'tool_execution_update':
-        return outputs.hear(event.payload.tool_call_id, event.payload.offset, event.payload.delta);
+        return outputs.update(event.payload.tool_call_id, event.payload.offset, event.payload.delta);
       case 'tool_execution_end':
         return showToolEnd(page, style, event.payload, outputs.end(event.payload.tool_call_id, event.payload.result));
       case 'ui_request':
@@ -229,7 +230,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       case 'compaction_end': {
         const { message, error } = event.payload;
         if (message) shown.add(message.id);
-        if (message) return showSummary(page, style, message);
+        if (message) return showMessage(page, style, message);
         return alarm(`[summary] none was made: ${error ? trouble(error) : 'no reason was given'}`);
       }
       case 'session_update':
@@ -281,12 +282,6 @@ function firstRecent(messages: Message[]): number {
 
 function withoutCalls(message: Message, ids: ReadonlySet<string>): Message {
   return { ...message, content: message.content.filter((block) => block.type !== 'tool_call' || !ids.has(block.id)) };
-}
-
-/** What a call was made with, if the message that made it is at hand. */
-function argumentsOf(messages: Message[], callId: string): Record<string, unknown> {
-  const call = messages.flatMap(({ content }) => toolCallsOf(content)).findLast(({ id }) => id === callId);
-  return call?.arguments ?? {};
 }
 
 function clipTrouble(text: string): string {

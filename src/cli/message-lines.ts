@@ -1,61 +1,53 @@
-import { toolHeadline } from '../view/tool-headline.js';
 import type { Message } from '../protocol/messages.js';
-import { printableLine } from '../view/printable.js';
+import { messageNotes, messageParts, type MessageNote, type MessagePart } from '../view/message-text.js';
 import { clipColumns } from './columns.js';
 import type { Page } from './page.js';
 import type { Style } from './style.js';
 
-const argumentColumnsMax = 100;
+const headlineColumnsMax = 100;
 const skippedColumnsMax = 160;
 
 /** Puts an ended message on the page. `linesMax` cuts the results of tools. */
 export function showMessage(page: Page, style: Style, message: Message, linesMax = Infinity): void {
-  if (message.role === 'user') return showUserMessage(page, style, message);
-  if (message.role === 'tool_result') return showToolResult(page, style, message, linesMax);
-  if (message.role === 'compaction') return showSummary(page, style, message);
-  for (const block of message.content) {
-    if (block.type === 'text') page.flow(`${message.id} text`, block.text);
-    if (block.type === 'thinking') page.flow(`${message.id} thinking`, block.thinking, { paint: style.dim });
-    if (block.type === 'tool_call') page.line(style.dim(`[tool] ${describeCall(block.name, block.arguments)}`));
+  if (message.role === 'user') page.gap();
+  for (const part of messageParts(message)) showPart(page, style, message, part, linesMax);
+  page.endLine();
+}
+
+/** Says what is special about the end of an answer that was watched; `streamed` when all of it was shown as it came. */
+export function showEnding(page: Page, style: Style, message: Message, streamed: boolean): void {
+  page.endLine();
+  // Why an answer breaks off is said by the end of its run.
+  for (const note of messageNotes(message, { streamed })) if (note.about !== 'broken_off') showNote(page, style, note);
+}
+
+function showPart(page: Page, style: Style, { id, role }: Message, part: MessagePart, linesMax: number): void {
+  switch (part.kind) {
+    case 'text':
+      return page.flow(`${id} text`, part.text, role === 'user' ? { indent: '> ', paint: style.bold } : {});
+    case 'thinking':
+      return page.flow(`${id} thinking`, part.text, { paint: style.dim });
+    case 'tool_call':
+      return page.line(style.dim(`[tool] ${clipHeadline(part.headline)}`));
+    case 'tool_result':
+      if (part.outcome === 'skipped') return page.line(style.dim(describeSkipped(part.name, part.reason)));
+      if (part.outcome === 'failed') page.line(style.dim(`[tool] ${part.name} failed`));
+      return showOutput(page, style, id, part.text, linesMax);
+    case 'summary':
+      page.line(style.dim(`[summary] ${part.headline}`));
+      return page.flow(`${id} summary`, part.text, { indent: '  ', paint: style.dim });
+    case 'note':
+      return showNote(page, style, part);
   }
-  showEnding(page, style, message, false);
-  if (message.stop_reason === 'aborted' || message.stop_reason === 'error') page.line(style.dim('[the answer breaks off here]'));
 }
 
-export function showUserMessage(page: Page, style: Style, message: Message): void {
-  page.gap();
-  page.flow(message.id, message.text, { indent: '> ', paint: style.bold });
-  const images = message.content.filter(({ type }) => type === 'image').length;
-  if (images > 0) page.line(style.dim(`[${images} image${images === 1 ? '' : 's'}]`));
-  if (message.truncated) page.line(style.dim('[only the beginning is shown; berth log has it all]'));
-  page.endLine();
-}
-
-/** A summary, and what it stands for. */
-export function showSummary(page: Page, style: Style, message: Message): void {
-  const { tokens_before: before, tokens_after: after } = message.compaction ?? { tokens_before: 0, tokens_after: 0 };
-  page.line(style.dim(`[summary] stands for what came before, for the model: about ${before} tokens are now ${after}`));
-  page.flow(`${message.id} summary`, message.text, { indent: '  ', paint: style.dim });
-  page.endLine();
-}
-
-/** Says what is special about the end of an answer; `heard` when all of it was shown as it came. */
-export function showEnding(page: Page, style: Style, { stop_reason, truncated }: Message, heard: boolean): void {
-  page.endLine();
-  if (truncated && !heard) page.line(style.dim('[only the beginning is shown; berth log has it all]'));
-  if (stop_reason === 'length') page.line(style.dim('[cut: the model reached its length limit]'));
-}
-
-function showToolResult(page: Page, style: Style, message: Message, linesMax: number): void {
-  const name = message.tool_name ?? 'tool';
-  if (message.skipped) return page.line(style.dim(describeSkipped(name, message.text)));
-  if (message.is_error) page.line(style.dim(`[tool] ${printableLine(name)} failed`));
-  showOutput(page, style, message.id, message.text, linesMax);
+function showNote(page: Page, style: Style, { about, text }: MessageNote): void {
+  page.line(style.dim(`[${text}${about === 'truncated' ? '; berth log has it all' : ''}]`));
 }
 
 /** A call that never ran, and why: a person or a rule denied it, or something else took its place. */
-export function describeSkipped(name: string, why: string): string {
-  return `[tool] ${printableLine(name)} was skipped: ${clipColumns(printableLine(why), skippedColumnsMax)}`;
+export function describeSkipped(name: string, reason: string): string {
+  return `[tool] ${name} was skipped: ${clipColumns(reason, skippedColumnsMax)}`;
 }
 
 /** What a tool said, indented. */
@@ -67,7 +59,7 @@ export function showOutput(page: Page, style: Style, id: string, text: string, l
   if (shown !== lines) page.line(style.dim(`  [${lines.length - shown.length} more lines; berth log has them]`));
 }
 
-/** A call that has no title of its own. */
-export function describeCall(name: string, args: Record<string, unknown>): string {
-  return clipColumns(printableLine(toolHeadline(name, args)), argumentColumnsMax);
+/** The headline of a call, as much as is shown of it. */
+export function clipHeadline(headline: string): string {
+  return clipColumns(headline, headlineColumnsMax);
 }

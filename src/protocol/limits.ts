@@ -98,6 +98,8 @@ export const limits = {
   auditRowsMax: 100_000,
   auditTextCharsMax: 2_000,
   todoTextCharsMax: 500,
+  /** A tool call or the reason why it failed, in one line. */
+  headlineCharsMax: 400,
   todoItemsMax: 50,
   // Models
   modelAttemptsMax: 8,

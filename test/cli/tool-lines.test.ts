@@ -2,13 +2,16 @@ import { expect, test } from 'vitest';
 import { createPage } from '../../src/cli/page.js';
 import { createStyle } from '../../src/cli/style.js';
 import { showToolEnd } from '../../src/cli/tool-lines.js';
-import { createToolOutputs } from '../../src/cli/tool-outputs.js';
 import type { EventPayload } from '../../src/protocol/events.js';
+import { createToolOutputs } from '../../src/view/tool-output.js';
 
 function open() {
   let text = '';
   const page = createPage((piece) => (text += piece));
-  const outputs = createToolOutputs(page, (line) => page.line(line));
+  const outputs = createToolOutputs({
+    onOutput: (callId, piece) => page.flow(`${callId} output`, piece, { indent: '  ' }),
+    onSkipped: (_callId, characters) => page.line(`  [${characters} characters of its output were skipped]`),
+  });
   const end = (result: string, details: Partial<EventPayload<'tool_execution_end'>> = {}): string => {
     const ended = {
       ...{ session_id: 's', run_id: 'r', turn_id: 't', tool_call_id: 'c', tool_name: 'bash', message_id: 'm' },
@@ -24,8 +27,8 @@ function open() {
 
 test('the end of an output that did not come live is taken from the result', () => {
   const { outputs, end } = open();
-  outputs.hear('c', 0, 'one\ntw');
-  outputs.hear('c', 4, 'two');
+  outputs.update('c', 0, 'one\ntw');
+  outputs.update('c', 4, 'two');
   expect(end('one\ntwo\nthree\n[exit code 3]', { is_error: true, exit_code: 3 })).toBe(
     '  one\n  two\n  three\n[tool] bash failed in 5 ms: exit code 3\n',
   );
@@ -33,18 +36,18 @@ test('the end of an output that did not come live is taken from the result', () 
 
 test('nothing is said twice when all of it came live, or when the result is another text', () => {
   const all = open();
-  all.outputs.hear('c', 0, 'one\n');
+  all.outputs.update('c', 0, 'one\n');
   expect(all.end('one\n[exit code 0]', { exit_code: 0 })).toBe('  one\n[tool] bash done in 5 ms\n');
   const other = open();
-  other.outputs.hear('c', 0, 'progress 1\n');
+  other.outputs.update('c', 0, 'progress 1\n');
   expect(other.end('what came of it')).toBe('  progress 1\n[tool] bash done in 5 ms\n');
 });
 
 test('of a long output that was skipped through, the last lines are found in a result that leaves out the middle', () => {
   const { outputs, end } = open();
   const whole = Array.from({ length: 5_000 }, (_, n) => `line ${n}\n`).join('');
-  outputs.hear('c', 0, whole.slice(0, 100));
-  outputs.hear('c', 20_000, whole.slice(20_000, 40_000));
+  outputs.update('c', 0, whole.slice(0, 100));
+  outputs.update('c', 20_000, whole.slice(20_000, 40_000));
   const said = end(`${whole.slice(0, 1_000)}[…]\n${whole.slice(30_000)}[exit code 0]`, { exit_code: 0 });
   expect(said).toContain('[19900 characters of its output were skipped]');
   expect(said).toContain(`  ${whole.slice(39_900, 40_000).split('\n')[1]}\n`);
