@@ -3,6 +3,7 @@ import type { WireEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { ConnectionLost, DaemonUnresponsive, NoDaemon, StartFailed } from './errors.js';
 import { openEventStream, SubscribeRefused, type EventStream } from './event-client.js';
+import { hasRoom, keepNewest, keepOlder, olderPageOf, prependPage, type MessagePage, type PageBefore } from '../view/paging.js';
 import { applyEvent, viewOf, type SessionView, type Snapshot } from '../view/session-view.js';
 import type { Transport } from './transport.js';
 
@@ -13,10 +14,24 @@ import type { Transport } from './transport.js';
 export type Heard =
   { kind: 'event'; event: WireEvent } | { kind: 'reset' } | { kind: 'lost' } | { kind: 'gone'; why?: string } | { kind: 'back' };
 
+/** What came of loading older messages. */
+export interface OlderLoaded {
+  /** How many messages were put before those that the view had. */
+  added: number;
+  hasMore: boolean;
+  /** The view holds as many messages as it may: older ones have to be read with `get_messages`. */
+  full: boolean;
+}
+
 export interface AttachedSession extends AsyncIterable<Heard> {
   readonly sessionId: string;
-  /** The session as of the last thing heard. */
+  /** The session as of the last thing heard. It holds a bounded number of messages, the newest; `pathCount` says how many there are. */
   view(): SessionView;
+  /**
+   * Loads the messages before the first one of the view into it, at most `limit` of them, with no gap and no duplicate, whatever happens
+   * meanwhile. Asked again while it is under way, it is the same loading. Rejects with AttachRefused when the session is gone.
+   */
+  loadOlder(limit?: number): Promise<OlderLoaded>;
   close(): void;
 }
 
@@ -26,6 +41,8 @@ interface Deps {
   connected(): Promise<void>;
   /** Reads a consistent snapshot. */
   snapshot(): Promise<Snapshot & { log_id: string }>;
+  /** Reads a page of messages. */
+  readPage(page: PageBefore & { limit: number }): Promise<MessagePage>;
   clientId(): string | undefined;
   /** Starts the daemon again; absent for clients that start none. */
   revive?: (() => Promise<void>) | undefined;
@@ -33,13 +50,15 @@ interface Deps {
 
 const retryMsMin = 25;
 const retryMsMax = 1_000;
+/** How often a page is asked for again because the view began elsewhere when it came. */
+const pageAttemptsMax = 5;
 
 /**
  * A session kept in view: a snapshot, then every event after it, with no gap and no duplicate. When the daemon goes away it
  * waits for it to come back and goes on at its cursor; when the cursor is too old it reads a new snapshot. A daemon that died is
  * started again, a few times at most; one that said goodbye was stopped by somebody, and is not.
  */
-export async function attachSession({ transport, connected, snapshot, clientId, revive }: Deps): Promise<AttachedSession> {
+export async function attachSession({ transport, connected, snapshot, readPage, clientId, revive }: Deps): Promise<AttachedSession> {
   const first = await snapshot();
   const closing = new AbortController();
   let { log_id: logId } = first;
@@ -47,11 +66,36 @@ export async function attachSession({ transport, connected, snapshot, clientId, 
   let stream: EventStream | undefined;
   let wasStopped = false;
   let revivesLeft: number = limits.reviveAttemptsMax;
+  let loading: Promise<OlderLoaded> | undefined;
 
   async function reset(): Promise<void> {
     const fresh = await snapshot();
     logId = fresh.log_id;
-    view = viewOf(fresh);
+    view = bounded(keepOlder(viewOf(fresh), view));
+  }
+
+  async function loadPage(limit: number): Promise<OlderLoaded> {
+    for (let attempt = 0; attempt < pageAttemptsMax; attempt++) {
+      const wanted = olderPageOf(view);
+      if (!wanted || !hasRoom(view, limits.viewMessagesMax, limits.viewTextUnitsMax)) break;
+      const page = await readPage({ ...wanted, limit });
+      const before = view.messages.length;
+      const whole = prependPage(view, page);
+      // The view began elsewhere by now: its session went on from another message, or it let go of its oldest ones.
+      if (whole === view) continue;
+      view = bounded(whole);
+      return { added: view.messages.length - before, hasMore: view.hasMore, full: isFull() || view !== whole };
+    }
+    return { added: 0, hasMore: view.hasMore, full: isFull() };
+  }
+
+  function isFull(): boolean {
+    return view.hasMore && !hasRoom(view, limits.viewMessagesMax, limits.viewTextUnitsMax);
+  }
+
+  function hearEvent(event: WireEvent): void {
+    const next = applyEvent(view, event);
+    view = next.messages === view.messages ? next : bounded(next);
   }
 
   /** One connection's worth of events. True when the view must be read anew. */
@@ -63,7 +107,7 @@ export async function attachSession({ transport, connected, snapshot, clientId, 
         yield { kind: 'event', event };
         return false;
       }
-      view = applyEvent(view, event);
+      hearEvent(event);
       yield { kind: 'event', event };
       if (view.stale) return true;
     }
@@ -147,10 +191,18 @@ export async function attachSession({ transport, connected, snapshot, clientId, 
   return {
     sessionId: first.state.session_id,
     view: () => view,
+    loadOlder(limit = limits.viewPageRowsDefault) {
+      loading ??= loadPage(Math.min(limit, limits.pageRowsMax)).finally(() => (loading = undefined));
+      return loading;
+    },
     [Symbol.asyncIterator]: hear,
     close() {
       closing.abort();
       stream?.close();
     },
   };
+}
+
+function bounded(view: SessionView): SessionView {
+  return keepNewest(view, limits.viewMessagesMax, limits.viewTextUnitsMax);
 }

@@ -180,6 +180,11 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
           if (!reply.ok) throw new AttachRefused(reply.error.message);
           return reply.payload;
         },
+        async readPage(page) {
+          const reply = await callAgain('get_messages', { ...page });
+          if (!reply.ok) throw new AttachRefused(reply.error.message);
+          return reply.payload;
+        },
       }),
     close() {
       closed = true;

@@ -1,5 +1,5 @@
 export { connect, AttachRefused, type Berth, type ConnectOptions } from './connect.js';
-export type { AttachedSession, Heard } from './attach.js';
+export type { AttachedSession, Heard, OlderLoaded } from './attach.js';
 export type { CallPayload, Reply } from './command-client.js';
 export { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, StartFailed } from './errors.js';
 export { SubscribeRefused, type EventStream, type SubscribeOptions } from './event-client.js';
@@ -10,7 +10,7 @@ export { createMessageStream, type MessageStream, type StreamedKind } from '../v
 export { messageNotes, messageParts, type MessageNote, type MessagePart } from '../view/message-text.js';
 export { modeNames, modes, toMode, type Mode } from '../view/modes.js';
 export { openCalls, type OpenCallView } from '../view/open-calls.js';
-export { keepNewest, olderPageOf, prependPage, type MessagePage } from '../view/paging.js';
+export { keepNewest, olderPageOf, prependPage, type MessagePage, type PageBefore } from '../view/paging.js';
 export { createPrintableStream, printable, printableJson, printableLine, type PrintableStream } from '../view/printable.js';
 export { describeActivity, sessionTitle } from '../view/session-list.js';
 export { applyEvent, emptyView, viewOf, type SessionView, type Snapshot } from '../view/session-view.js';

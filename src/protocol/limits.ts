@@ -61,6 +61,13 @@ export const limits = {
   snippetCharsMax: 80,
   searchTextCharsMax: 64 * 1024,
   searchQueryCharsMax: 1_000,
+  // Clients
+  /** Of an attached view. Older messages are left out and can be loaded again. */
+  viewMessagesMax: 5_000,
+  /** Of the texts of those messages, in UTF-16 units. */
+  viewTextUnitsMax: 32 * 1024 * 1024,
+  /** Messages that an attached view loads at once. */
+  viewPageRowsDefault: 200,
   // Queues and runs
   queuedInputsMax: 200,
   queuedTextBytesMax: 4 * 1024 * 1024,

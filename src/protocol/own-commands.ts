@@ -55,7 +55,14 @@ export const ownCommands = {
     payload: () => z.looseObject({ session_id: id, ...page }),
     reply: {
       type: 'attached',
-      payload: () => z.object({ ...messagesReply, log_id: z.string(), state: stateView }),
+      payload: () =>
+        z.object({
+          ...messagesReply,
+          /** How many messages are on the path to the leaf; absent from older daemons. */
+          path_count: z.number().optional(),
+          log_id: z.string(),
+          state: stateView,
+        }),
     },
     role: 'observer',
   }),

@@ -66,8 +66,9 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
   }
 
   function createOrUpdate({ payload }: DurableEvent & { type: 'session_update' }, atMs: number): void {
-    if (!payload.created) return sessions.update(payload, atMs);
-    sessions.insert(payload, entries.pathLength(payload.leaf_id ?? null), atMs);
+    const pathCount = payload.leaf_id === undefined ? undefined : entries.pathLength(payload.leaf_id);
+    if (!payload.created) return sessions.update(payload, pathCount, atMs);
+    sessions.insert(payload, pathCount ?? 0, atMs);
     if (payload.parent_id !== undefined && payload.parent_id !== null) anchors.copy(payload.parent_id, payload.session_id);
   }
 

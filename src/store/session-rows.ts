@@ -79,8 +79,8 @@ export function createSessionRows(db: Database) {
   const byId = db.prepare<[string], SessionRecord>('SELECT * FROM session WHERE id = ? AND deleted = 0');
   const insert = db.prepare(
     `INSERT INTO session (id, parent_id, title, cwd, model, thinking, steering_mode, follow_up_mode, approval_mode, when_detached, recovery,
-       active_tools, leaf_id, base_id, message_count, created_ms, updated_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       active_tools, leaf_id, base_id, message_count, path_count, created_ms, updated_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const setters = new Map(settable.map((name) => [name, db.prepare(`UPDATE session SET ${name} = ? WHERE id = ?`)]));
   const touch = db.prepare('UPDATE session SET updated_ms = max(updated_ms, ?) WHERE id = ?');
@@ -88,8 +88,11 @@ export function createSessionRows(db: Database) {
   const setCompaction = db.prepare('UPDATE session SET compaction = ? WHERE id = ?');
   const setUsage = db.prepare('UPDATE session SET usage = ?, context_left_percent = ? WHERE id = ?');
   const countMessage = db.prepare(
-    'UPDATE session SET leaf_id = ?, message_count = message_count + 1, updated_ms = max(updated_ms, ?) WHERE id = ?',
+    `UPDATE session SET leaf_id = ?, message_count = message_count + 1, path_count = path_count + 1, updated_ms = max(updated_ms, ?)
+     WHERE id = ?`,
   );
+  const setPathCount = db.prepare('UPDATE session SET path_count = ? WHERE id = ?');
+  const pathCount = db.prepare<[string], number>('SELECT path_count FROM session WHERE id = ?').pluck();
   const setLastUser = db.prepare('UPDATE session SET last_user_text = ? WHERE id = ?');
   const count = db.prepare<[], number>('SELECT count(*) FROM session WHERE deleted = 0').pluck();
   const deleted = db.prepare<[], string>('SELECT id FROM session WHERE deleted = 1').pluck();
@@ -123,6 +126,8 @@ export function createSessionRows(db: Database) {
       return row && toSettings(row);
     },
     baseOf: (id: string): string | null => byId.get(id)?.base_id ?? null,
+    /** How many messages are on the path to the leaf. */
+    pathCount: (id: string): number => pathCount.get(id) ?? 0,
     count: (): number => count.get() ?? 0,
     /** Deleted sessions whose rows have not been swept yet. */
     deleted: (): string[] => deleted.all(),
@@ -143,7 +148,7 @@ export function createSessionRows(db: Database) {
         cursor: rows.length > query.limit ? cursorAfter(sessions.at(-1)) : null,
       };
     },
-    insert(payload: EventPayload<'session_update'>, messageCount: number, atMs: number): void {
+    insert(payload: EventPayload<'session_update'>, pathCount: number, atMs: number): void {
       insert.run(
         payload.session_id,
         payload.parent_id ?? null,
@@ -159,16 +164,19 @@ export function createSessionRows(db: Database) {
         payload.active_tools ? JSON.stringify(payload.active_tools) : null,
         payload.leaf_id ?? null,
         payload.leaf_id ?? null,
-        messageCount,
+        pathCount,
+        pathCount,
         atMs,
         atMs,
       );
     },
-    update(payload: EventPayload<'session_update'>, atMs: number): void {
+    /** `pathCount` goes with a leaf. */
+    update(payload: EventPayload<'session_update'>, pathCount: number | undefined, atMs: number): void {
       for (const [name, statement] of setters) {
         const value = payload[name];
         if (value !== undefined) statement.run(toColumn(value), payload.session_id);
       }
+      if (pathCount !== undefined) setPathCount.run(pathCount, payload.session_id);
       touch.run(atMs, payload.session_id);
     },
     setPaused(id: string, paused: boolean): void {

@@ -7,10 +7,20 @@ export interface MessagePage {
   has_more: boolean;
 }
 
-/** What to ask `get_messages` for the page before the messages of a view; undefined when the view begins with the first message. */
-export function olderPageOf({ state, messages: [first], hasMore }: SessionView): { session_id: string; before?: string } | undefined {
+/** Which page to ask `get_messages` for. */
+export interface PageBefore {
+  session_id: string;
+  leaf_id?: string;
+  before?: string;
+}
+
+/**
+ * What to ask `get_messages` for the page before the messages of a view; undefined when the view begins with the first message. The path
+ * to the first message of the view is asked for: it stays the same, wherever the session goes on meanwhile.
+ */
+export function olderPageOf({ state, messages: [first], hasMore }: SessionView): PageBefore | undefined {
   if (!hasMore) return undefined;
-  return { session_id: state.id, ...(first ? { before: first.id } : {}) };
+  return { session_id: state.id, ...(first ? { leaf_id: first.id, before: first.id } : {}) };
 }
 
 /**
@@ -26,8 +36,43 @@ export function prependPage(view: SessionView, page: MessagePage): SessionView {
   return { ...view, messages: [...page.messages.slice(0, end + 1), ...view.messages], hasMore: page.has_more };
 }
 
-/** The view with its newest messages only; the others can be paged in again. */
-export function keepNewest(view: SessionView, messagesMax: number): SessionView {
-  const excess = view.messages.length - Math.max(1, messagesMax);
+/** The view with its newest messages only, at least one of them; the others can be paged in again. */
+export function keepNewest(view: SessionView, messagesMax: number, textUnitsMax = Infinity): SessionView {
+  const excess = view.messages.length - fitting(view.messages, messagesMax, textUnitsMax);
   return excess > 0 ? { ...view, messages: view.messages.slice(excess), hasMore: true } : view;
+}
+
+/** Do the messages of a view leave room for older ones? */
+export function hasRoom({ messages }: SessionView, messagesMax: number, textUnitsMax: number): boolean {
+  return messages.length < messagesMax && fitting(messages, messagesMax, textUnitsMax) === messages.length;
+}
+
+/** A view that was read anew, with the older messages of the view before that are on its path, too. */
+export function keepOlder(fresh: SessionView, before: SessionView): SessionView {
+  const parentId = fresh.messages[0]?.parent_id ?? null;
+  if (parentId === null) return fresh;
+  const end = before.messages.findIndex(({ id }) => id === parentId);
+  if (end === -1) return fresh;
+  return { ...fresh, messages: [...before.messages.slice(0, end + 1), ...fresh.messages], hasMore: before.hasMore };
+}
+
+/** How many of the newest messages keep within the bounds; at least one. */
+function fitting(messages: readonly Message[], messagesMax: number, textUnitsMax: number): number {
+  let units = 0;
+  for (let count = 0; count < messages.length; count++) {
+    const message = messages[messages.length - 1 - count];
+    units += message ? textUnitsOf(message) : 0;
+    if (count > 0 && (count >= messagesMax || units > textUnitsMax)) return count;
+  }
+  return messages.length;
+}
+
+/** About what a message takes; arguments of calls are counted by their strings. */
+function textUnitsOf({ text, content }: Message): number {
+  return content.reduce((sum, block) => {
+    if (block.type === 'text') return sum + block.text.length;
+    if (block.type === 'thinking') return sum + block.thinking.length;
+    if (block.type === 'image') return sum + block.data.length;
+    return Object.values(block.arguments).reduce<number>((all, value) => all + (typeof value === 'string' ? value.length : 0), sum);
+  }, text.length);
 }

@@ -31,6 +31,8 @@ export interface SessionView {
   messages: Message[];
   /** There are older messages than the first of `messages`. */
   hasMore: boolean;
+  /** How many messages the path has, those before `messages` included; null when the daemon does not say. */
+  pathCount: number | null;
   open: OpenMessage[];
   tools: RunningToolView[];
   status: Record<string, string>;
@@ -47,6 +49,7 @@ export interface Snapshot {
   state: StateView;
   messages: Message[];
   has_more: boolean;
+  path_count?: number | undefined;
 }
 
 export function emptyView(sessionId: string): SessionView {
@@ -54,6 +57,7 @@ export function emptyView(sessionId: string): SessionView {
     state: emptySession(sessionId),
     messages: [],
     hasMore: false,
+    pathCount: 0,
     open: [],
     tools: [],
     status: {},
@@ -64,12 +68,13 @@ export function emptyView(sessionId: string): SessionView {
 }
 
 /** The view at the moment of an `attached` reply. */
-export function viewOf({ seq, state, messages, has_more }: Snapshot): SessionView {
+export function viewOf({ seq, state, messages, has_more, path_count }: Snapshot): SessionView {
   return {
     ...emptyView(state.session_id),
     state: toSessionState(state),
     messages,
     hasMore: has_more,
+    pathCount: path_count ?? (has_more ? null : messages.length),
     open: openIn(state),
     tools: runningIn(state),
     status: state.ui.status,
@@ -119,7 +124,7 @@ function applyFact(view: SessionView, fact: Fact): SessionView {
     case 'message_end': {
       const { message_id, message } = fact.payload;
       const open = view.open.filter(({ id }) => id !== message_id);
-      return message ? { ...next, open, messages: [...view.messages.filter(({ id }) => id !== message_id), message] } : { ...next, open };
+      return { ...next, open, ...(message && withMessage(view, message)) };
     }
     case 'tool_execution_start': {
       const { tool_call_id: id, tool_name: name, title } = fact.payload;
@@ -129,7 +134,7 @@ function applyFact(view: SessionView, fact: Fact): SessionView {
       return { ...next, tools: view.tools.filter(({ id }) => id !== fact.payload.tool_call_id) };
     case 'compaction_end': {
       const { message } = fact.payload;
-      return message ? { ...next, messages: [...view.messages, message] } : next;
+      return message ? { ...next, ...withMessage(view, message) } : next;
     }
     case 'session_update':
       return fact.payload.leaf_id === undefined ? next : { ...next, ...atLeaf(view, fact.payload.leaf_id, fact.payload.created === true) };
@@ -138,12 +143,20 @@ function applyFact(view: SessionView, fact: Fact): SessionView {
   }
 }
 
+function withMessage({ messages, pathCount }: SessionView, message: Message): Pick<SessionView, 'messages' | 'pathCount'> {
+  const others = messages.filter(({ id }) => id !== message.id);
+  const isNew = others.length === messages.length;
+  return { messages: [...others, message], pathCount: pathCount === null ? null : pathCount + Number(isNew) };
+}
+
 /** The path up to a leaf, as far as the view knows it. */
-function atLeaf(view: SessionView, leafId: string | null, created: boolean): Pick<SessionView, 'messages' | 'stale'> {
-  if (leafId === null) return { messages: [], stale: view.stale };
-  const index = view.messages.findIndex(({ id }) => id === leafId);
-  if (index === -1) return { messages: view.messages, stale: view.stale || !created || view.messages.length === 0 };
-  return { messages: view.messages.slice(0, index + 1), stale: view.stale };
+function atLeaf(view: SessionView, leafId: string | null, created: boolean): Partial<SessionView> {
+  if (leafId === null) return { messages: [], hasMore: false, pathCount: 0 };
+  const { messages, pathCount } = view;
+  const index = messages.findIndex(({ id }) => id === leafId);
+  if (index === -1) return { stale: view.stale || !created || messages.length === 0 };
+  const kept = messages.slice(0, index + 1);
+  return { messages: kept, pathCount: pathCount === null ? null : pathCount - (messages.length - kept.length) };
 }
 
 function withDelta(message: OpenMessage, payload: EventPayload<'message_update'>): OpenMessage {

@@ -136,9 +136,10 @@ export async function createScene(daemon: TestDaemon, controllers: number) {
     );
     for (const onlooker of onlookers.filter(({ sessionId }) => sessionId === session.id)) {
       await onlooker.heard(lastSeqs.get(session.id) ?? 0);
-      const { state, messages, hasMore } = onlooker.view();
+      const { state, messages, hasMore, pathCount } = onlooker.view();
       same(state, fold, `what a client sees of ${session.id} is what its log folds to`);
       same(messages, hasMore ? path.slice(-messages.length) : path, `the messages that a client sees of ${session.id} are its path`);
+      assert.equal(pathCount, attached.payload.path_count, `a client knows how many messages ${session.id} has`);
     }
   }
 

@@ -454,6 +454,7 @@ export function createWorld(seed: number) {
   function checkMessages(view: SessionView, path: Message[]): void {
     const known = view.hasMore ? path.slice(-view.messages.length) : path;
     same(view.messages, known, `the messages that a client sees of ${view.state.id} are its path`);
+    assert.equal(view.pathCount, path.length, `a client knows how many messages ${view.state.id} has`);
     for (const [index, message] of path.entries()) {
       assert.equal(message.parent_id, path[index - 1]?.id ?? null, `${message.id} hangs on the message before it`);
     }

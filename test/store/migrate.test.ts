@@ -75,6 +75,33 @@ describe('a migration', () => {
     db.close();
   });
 
+  test('counts the messages on the path of sessions that older versions stored, and not those beside it', () => {
+    using dir = makeTempDir();
+    const db = openDatabase(dir.file('a.db'), migrations.length);
+    migrate(
+      db,
+      migrations.slice(
+        0,
+        migrations.findIndex(({ sql }) => sql.includes('ADD COLUMN path_count')),
+      ),
+    );
+    const session = db.prepare(`INSERT INTO session (id, title, cwd, model, thinking, steering_mode, follow_up_mode, approval_mode,
+      when_detached, recovery, created_ms, updated_ms) VALUES (?, '', '/', 'm', 'off', 'all', 'all', 'ask', 'wait', 'pause', 0, 0)`);
+    const entry = db.prepare(
+      `INSERT INTO entry (id, session_id, parent_id, role, run_id, turn_kind, text, bytes, at_ms) VALUES (?, 'a', ?, 'user', 'r', 'prompt', '', 0, 0)`,
+    );
+    for (const id of ['a', 'branch', 'empty']) session.run(id);
+    for (const [id, parent] of [['1', null], ['2', '1'], ['3', '2'], ['side', '2'], ['4', '3']]) entry.run(id, parent); // prettier-ignore
+    for (const [leaf, id] of [['4', 'a'], ['side', 'branch']]) db.prepare('UPDATE session SET leaf_id = ? WHERE id = ?').run(leaf, id); // prettier-ignore
+    migrate(db, migrations);
+    expect(db.prepare('SELECT id, path_count FROM session ORDER BY id').raw().all()).toEqual([
+      ['a', 4],
+      ['branch', 3],
+      ['empty', 0],
+    ]);
+    db.close();
+  });
+
   test('keeps every event, input and text, and the positions of events that were deleted', () => {
     using dir = makeTempDir();
     const db = openDatabase(dir.file('a.db'), migrations.length);

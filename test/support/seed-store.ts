@@ -17,7 +17,7 @@ export function seedHistory(daemon: TestDaemon, session: string, count: number, 
       insert.run(id, session, parent, i % 2 === 0 ? 'user' : 'assistant', `${i} ${text}`, text.length + 10);
       parent = id;
     }
-    db.prepare('UPDATE session SET leaf_id = ? WHERE id = ?').run(parent, session);
+    db.prepare('UPDATE session SET leaf_id = ?, path_count = path_count + ? WHERE id = ?').run(parent, count, session);
   })();
   db.close();
 }

@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Message } from '../../src/protocol/messages.js';
-import { keepNewest, olderPageOf, prependPage } from '../../src/view/paging.js';
+import { hasRoom, keepNewest, keepOlder, olderPageOf, prependPage } from '../../src/view/paging.js';
 import { emptyView, type SessionView } from '../../src/view/session-view.js';
 
 /** Messages `m1`, `m2` … of a path, from one number to another. */
 function path(from: number, to: number): Message[] {
   return Array.from(
     { length: Math.max(0, to - from + 1) },
-    (_, at) => ({ id: `m${from + at}`, parent_id: from + at === 1 ? null : `m${from + at - 1}` }) as Message,
+    (_, at) =>
+      ({ id: `m${from + at}`, parent_id: from + at === 1 ? null : `m${from + at - 1}`, text: 'text', content: [] as unknown }) as Message,
   );
 }
 
@@ -23,7 +24,7 @@ function ids({ messages }: SessionView): string[] {
 
 test('an older page goes before what there is, and says whether there is more', () => {
   const view = viewOfPath(5, 6);
-  expect(olderPageOf(view)).toEqual({ session_id: 's', before: 'm5' });
+  expect(olderPageOf(view)).toEqual({ session_id: 's', leaf_id: 'm5', before: 'm5' });
   const more = prependPage(view, { messages: path(3, 4), has_more: true });
   expect([ids(more), more.hasMore]).toEqual([['m3', 'm4', 'm5', 'm6'], true]);
   const all = prependPage(more, { messages: path(1, 2), has_more: false });
@@ -84,4 +85,19 @@ test('a view that keeps its newest messages can page the others in again', () =>
   expect(prependPage(kept, { messages: path(1, 4), has_more: false })).toEqual(view);
   expect(keepNewest(view, 6)).toBe(view);
   expect(ids(keepNewest(view, 0))).toEqual(['m6']);
+});
+
+test('a view is bounded by its texts, too, and keeps its newest message however long that is', () => {
+  const view = viewOfPath(1, 6);
+  expect(ids(keepNewest(view, 100, 8))).toEqual(['m5', 'm6']);
+  expect(ids(keepNewest(view, 100, 1))).toEqual(['m6']);
+  expect([hasRoom(view, 7, 24), hasRoom(view, 6, 24), hasRoom(view, 7, 23)]).toEqual([true, false, false]);
+});
+
+test('a view that is read anew keeps the older messages of the one before that are still on its path', () => {
+  expect(ids(keepOlder(viewOfPath(5, 7), viewOfPath(2, 6)))).toEqual(['m2', 'm3', 'm4', 'm5', 'm6', 'm7']);
+  expect(keepOlder(viewOfPath(5, 7), viewOfPath(2, 6)).hasMore).toBe(true);
+  const [far, whole] = [viewOfPath(5, 7), viewOfPath(1, 3)];
+  expect(keepOlder(far, viewOfPath(1, 3))).toBe(far);
+  expect(keepOlder(whole, far)).toBe(whole);
 });

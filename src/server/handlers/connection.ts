@@ -49,7 +49,8 @@ export function createConnectionHandlers(deps: ServerDeps): Pick<Handlers, 'ping
       const bytesMax = Math.min(limits.pageBytesMax, limits.lineBytesMax - jsonBytes(view) - limits.replyMarginBytes);
       const request = { leafId: state.leafId, limit: payload.limit ?? limits.pageRowsDefault, bytesMax };
       const { facts, messages } = readMessages(engine, state, request);
-      const fields: Omit<ReplyPayload<'attach'>, 'messages'> = { ...facts, log_id: daemon.logId, state: view };
+      const path_count = engine.store.sessions.pathCount(state.id);
+      const fields: Omit<ReplyPayload<'attach'>, 'messages'> = { ...facts, path_count, log_id: daemon.logId, state: view };
       return { ok: true, type: 'attached', payload: withMessages(fields, messages) };
     },
     detach(_payload, client) {
