@@ -7,6 +7,8 @@ import { type ErrorCode, errorCodes, refusal, type RejectionWord, rejectionWords
 import * as eventModule from '../src/protocol/events.js';
 import { limits } from '../src/protocol/limits.js';
 import * as messageModule from '../src/protocol/messages.js';
+import { answerShapes } from '../src/protocol/request-answers.js';
+import { requestShapes } from '../src/protocol/requests.js';
 import * as viewModule from '../src/protocol/views.js';
 
 type Schema = z.core.JSONSchema.JSONSchema;
@@ -71,6 +73,7 @@ for (const [name, value] of [messageModule, eventModule, viewModule].flatMap((mo
   const named = value instanceof z.ZodObject || value instanceof z.ZodDiscriminatedUnion;
   if (named && !shapes.has(value)) shapes.add(value, { id: toSnake(name) });
 }
+for (const [id, shape] of Object.entries({ ...requestShapes, ...answerShapes })) shapes.add(shape(), { id });
 const defs: Record<string, Schema> = {};
 
 function toSnake(name: string): string {
@@ -89,6 +92,8 @@ function schemaOf(type: z.ZodType, io: 'input' | 'output'): Schema {
     metadata: shapes,
     override({ zodSchema, jsonSchema }) {
       const { def } = zodSchema._zod;
+      const description = z.globalRegistry.get(zodSchema)?.description;
+      if (description !== undefined) jsonSchema.description = description;
       if (def.type === 'object') delete jsonSchema.additionalProperties;
       // Not a format of the standard: validators refuse it. `contentEncoding` says the same.
       if (jsonSchema.format === 'base64') delete jsonSchema.format;
@@ -207,8 +212,15 @@ function payloadTable(schema: Schema): string[] {
 }
 
 function shownTable(schema: Schema): string[] {
-  const rows = fieldRows(schema, '', (_field, required) => [required ? 'yes' : '']);
-  return rows.length === 0 ? [] : table(['field', 'type', 'always there'], rows);
+  const rows = fieldRows(schema, '', (field, required) => [required ? 'yes' : '', (field.description ?? '').replaceAll('|', '\\|')]);
+  if (rows.length === 0) return [];
+  // The last column is left out where nothing is said in it.
+  if (rows.every((row) => row.at(-1) === ''))
+    return table(
+      ['field', 'type', 'always there'],
+      rows.map((row) => row.slice(0, -1)),
+    );
+  return table(['field', 'type', 'always there', ''], rows);
 }
 
 /** What the daemon says: a sentence, then its fields or where they are. */
@@ -237,7 +249,11 @@ function commandSection(name: string, row: Row): string[] {
 }
 
 function shapeSection([name, schema]: [string, Schema]): string[] {
-  return [`### Shape ${name}`, '', ...(schema.properties ? shownTable(schema) : [`${typeText(schema)}.`, ''])];
+  return [
+    `### Shape ${name}`,
+    '',
+    ...(schema.properties ? shownTable(schema) : [`${typeText(schema)}.${schema.description ? ` ${schema.description}` : ''}`, '']),
+  ];
 }
 
 function measure(name: string, value: number): string {

@@ -1,7 +1,8 @@
-import type { UiRequest } from '../protocol/events.js';
+import type { UiAnswer } from '../protocol/request-answers.js';
+import type { UiRequest } from '../protocol/requests.js';
 import { isShownId, matchIds, shortId, shortIds } from '../view/short-ids.js';
 import { exit, Refused, WrongUsage } from './exit.js';
-import { describeAnswer, describeQuestion, hintOf, readAnswer } from './questions.js';
+import { describeAnswer, describeQuestion, hintOf, isSecret, readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';
 import { isColoured } from './standard-streams.js';
 import { readStdin } from './stdin.js';
@@ -57,7 +58,9 @@ export const answer: Subcommand = {
     if (json) cli.printJson(done);
     else {
       const [title = ''] = describeQuestion(request);
-      cli.print(`${title} ${cancel ? 'cancelled' : `answered: ${describeAnswer(result)}`} (session ${shortId(request.session_id)})`);
+      cli.print(
+        `${title} ${cancel ? 'cancelled' : isSecret(request) ? 'answered' : `answered: ${describeAnswer(result)}`} (session ${shortId(request.session_id)})`,
+      );
     }
     return exit.ok;
   },
@@ -80,7 +83,7 @@ function list(cli: Cli, requests: UiRequest[], json: true | undefined): typeof e
   return exit.ok;
 }
 
-function toResult(request: UiRequest, typed: string, reason: string | undefined): unknown {
+function toResult(request: UiRequest, typed: string, reason: string | undefined): UiAnswer {
   const read = readAnswer(request, typed);
   if (!read.ok) throw new Refused(`that is no answer to this question; it takes ${read.hint}`);
   const { result } = read;

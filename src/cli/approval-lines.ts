@@ -1,4 +1,4 @@
-import type { UiRequest } from '../protocol/events.js';
+import type { ApprovalParams } from '../protocol/requests.js';
 import { printableLine } from '../view/printable.js';
 import { shortId } from '../view/short-ids.js';
 import { clipLines, paintDiff, type ClippedLines } from './clipped-lines.js';
@@ -6,16 +6,15 @@ import { shortenHome } from './home-path.js';
 import type { Style } from './style.js';
 
 /** What a call that waits for a person's yes would do, below its title. */
-export function describeApproval({ params }: UiRequest, style: Style, linesMax: number): ClippedLines {
-  const command = textOf(params.command);
-  const diff = textOf(params.diff);
+export function describeApproval(params: ApprovalParams, style: Style, linesMax: number): ClippedLines {
+  const { subject, diff, diff_is_cut: isCut, args, why, notes, sandbox } = params;
   const parts: ClippedLines[] = [
-    toLines(describeAsker(params)),
-    command === '' ? describeCall(params, diff !== '', linesMax) : describeCommand(command, style, linesMax),
-    ...(diff === '' ? [] : [describeDiff(diff, style, linesMax)]),
-    ...(params.diff_is_cut === true && linesMax === Infinity ? [describeArguments(params.args)] : []),
-    describeReasons(textOf(params.message), command, linesMax),
-    toLines(command === '' ? [] : [describeConfinement(params, style)]),
+    toLines([describeAsker(params)]),
+    subject.kind === 'command' ? describeCommand(subject.command, style, linesMax) : describeCall(params, linesMax),
+    ...(diff === undefined ? [] : [describeDiff(diff, style, linesMax)]),
+    ...(isCut && linesMax === Infinity ? [describeArguments(args)] : []),
+    describeReasons([why, ...notes].join('\n'), linesMax),
+    toLines(sandbox ? [describeSandbox(sandbox, style)] : []),
   ];
   return {
     lines: parts.flatMap(({ lines }) => lines),
@@ -23,12 +22,10 @@ export function describeApproval({ params }: UiRequest, style: Style, linesMax: 
   };
 }
 
-function describeAsker({ asked_by: asker, workspace }: UiRequest['params']): string[] {
-  if (typeof asker !== 'object' || asker === null) return [];
-  const { session_id: id, title, model } = asker as Record<string, unknown>;
-  const named = textOf(title) === '' ? shortId(textOf(id)) : `${textOf(title)} (${shortId(textOf(id))})`;
-  const where = textOf(workspace) === '' ? '' : ` in ${shortenHome(textOf(workspace))}`;
-  return [printableLine(`asked by ${named}, ${textOf(model)}${where}`)];
+function describeAsker({ asked_by: { session_id: id, title, model }, workspace }: ApprovalParams): string {
+  const named = title === '' ? shortId(id) : `${title} (${shortId(id)})`;
+  const where = workspace === '' ? '' : ` in ${shortenHome(workspace)}`;
+  return printableLine(`asked by ${named}, ${model}${where}`);
 }
 
 /** Each line has a mark, so that nothing in a command looks like a line of ours. */
@@ -39,11 +36,16 @@ function describeCommand(command: string, style: Style, linesMax: number): Clipp
 }
 
 /** A diff says what becomes of a file, so of the arguments only the path is left to be said. */
-function describeCall({ tool_name: tool, args }: UiRequest['params'], hasDiff: boolean, linesMax: number): ClippedLines {
-  if (textOf(tool) === '') return toLines([]);
-  const path = typeof args === 'object' && args !== null ? textOf((args as Record<string, unknown>).path) : '';
-  if (hasDiff && path !== '') return toLines([printableLine(`${textOf(tool)} ${path}`)]);
-  return clipLines(`${textOf(tool)} ${JSON.stringify(args ?? {})}`, linesMax);
+function describeCall({ tool_name: tool, args, subject, diff, workspace }: ApprovalParams, linesMax: number): ClippedLines {
+  if (subject.kind === 'paths' && diff !== undefined) {
+    const paths = subject.paths.filter(({ access }) => access === 'write').map(({ path }) => withinWorkspace(path, workspace));
+    return toLines([printableLine(`${tool} ${[...new Set(paths)].join(', ')}`)]);
+  }
+  return clipLines(`${tool} ${JSON.stringify(args)}`, linesMax);
+}
+
+function withinWorkspace(path: string, workspace: string): string {
+  return path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
 }
 
 function describeDiff(diff: string, style: Style, linesMax: number): ClippedLines {
@@ -53,8 +55,8 @@ function describeDiff(diff: string, style: Style, linesMax: number): ClippedLine
 }
 
 /** All of the arguments, each line with a mark: for a diff that leaves something out. */
-function describeArguments(args: unknown): ClippedLines {
-  const each = Object.entries(typeof args === 'object' && args !== null ? args : {});
+function describeArguments(args: ApprovalParams['args']): ClippedLines {
+  const each = Object.entries(args);
   return toLines(
     each.flatMap(([name, value]) => {
       const text = typeof value === 'string' ? value : JSON.stringify(value, null, 2);
@@ -63,21 +65,16 @@ function describeArguments(args: unknown): ClippedLines {
   );
 }
 
-/** Why it is asked and what else is to be known. The message begins with the command, which was shown. */
-function describeReasons(message: string, command: string, linesMax: number): ClippedLines {
-  const rest = command !== '' && message.startsWith(command) ? message.slice(command.length).replace(/^\n/, '') : message;
-  return rest.trim() === '' ? toLines([]) : clipLines(rest, linesMax);
+/** Why it is asked and what else is to be known. */
+function describeReasons(reasons: string, linesMax: number): ClippedLines {
+  return reasons.trim() === '' ? toLines([]) : clipLines(reasons, linesMax);
 }
 
-function describeConfinement({ sandboxed, network }: UiRequest['params'], style: Style): string {
-  const net = network === true ? 'with the network' : 'without the network';
-  return sandboxed === true ? `[in a sandbox, ${net}]` : style.red(`[not in a sandbox, ${net}]`);
+function describeSandbox({ kind, network }: NonNullable<ApprovalParams['sandbox']>, style: Style): string {
+  const net = network ? 'with the network' : 'without the network';
+  return kind === 'sandbox' ? `[in a sandbox, ${net}]` : style.red(`[not in a sandbox, ${net}]`);
 }
 
 function toLines(lines: string[]): ClippedLines {
   return { lines, missing: '' };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -1,6 +1,7 @@
 import type { AttachedSession } from '../client/attach.js';
 import type { Berth } from '../client/connect.js';
-import type { UiRequest, WireEvent } from '../protocol/events.js';
+import type { WireEvent } from '../protocol/events.js';
+import type { UiRequest } from '../protocol/requests.js';
 import { printable, printableJson, printableLine } from '../view/printable.js';
 import { shortId } from '../view/short-ids.js';
 import { exit, type ExitCode } from './exit.js';

@@ -1,7 +1,7 @@
 import type { Berth } from '../client/connect.js';
 import type { SessionView } from '../view/session-view.js';
 import type { CommandInput } from '../protocol/commands.js';
-import type { UiRequest } from '../protocol/events.js';
+import type { UiRequest } from '../protocol/requests.js';
 import { modeNames, modes } from '../view/modes.js';
 import { printableLine } from '../view/printable.js';
 import { inputKindText } from '../view/queue-text.js';

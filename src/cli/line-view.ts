@@ -143,7 +143,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     for (const { request_id, params } of others) {
       if (waiting.has(request_id)) continue;
       waiting.add(request_id);
-      note(`[question] waits for its turn: ${quote(String(params.title))}`);
+      note(`[question] waits for its turn: ${quote(params.title)}`);
     }
   }
 
@@ -154,12 +154,12 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     note(`  type ${hintOf(request)}; /skip gives no answer`);
   }
 
-  function resolve({ request_id, outcome, result, by }: EventPayload<'ui_resolved'>): void {
+  function resolve({ request_id, outcome, result, secret, by }: EventPayload<'ui_resolved'>): void {
     asked.delete(request_id);
     waiting.delete(request_id);
     const hasAnswer = outcome === 'answered' || (outcome === 'denied' && result !== undefined && result !== null);
     const who = hasAnswer && !isOwn(by) ? ` by ${describeSource(by.replace(clientId, ''))}` : '';
-    note(`[question] ${outcome}${hasAnswer ? `: ${describeAnswer(result)}` : ''}${who}`);
+    note(`[question] ${outcome}${hasAnswer && !secret ? `: ${describeAnswer(result)}` : ''}${who}`);
   }
 
   function changeQueue({ op, input, dropped }: EventPayload<'queue_update'>): void {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { inputCommands, observerCommands } from '../protocol/command-roles.js';
 import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
-import type { UiMethod } from '../protocol/events.js';
+import type { UiMethod } from '../protocol/requests.js';
 import { makeId } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { attachSession, type AttachedSession } from './attach.js';

@@ -23,4 +23,19 @@ export { createToolOutputs, type ToolOutputListener, type ToolOutputs } from '..
 export { describeToolEnd, type ToolResult } from '../view/tool-result.js';
 export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
 export type { WireEvent } from '../protocol/events.js';
+export { approvalAnswers, denyWithReason, type ApprovalChoice, type DeniedWithReason } from '../protocol/approval-answers.js';
 export type { Message } from '../protocol/messages.js';
+export { currentParams } from '../protocol/old-requests.js';
+export type { RuleRow } from '../protocol/permissions.js';
+export type { ApprovalAnswer, QuestionAnswer, UiAnswer } from '../protocol/request-answers.js';
+export type {
+  ApprovalOption,
+  ApprovalParams,
+  ApprovalSubject,
+  DirectoryParams,
+  QuestionParams,
+  RequestParams,
+  TrustParams,
+  UiMethod,
+  UiRequest,
+} from '../protocol/requests.js';

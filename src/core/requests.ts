@@ -1,6 +1,9 @@
+import { isDeniedWithReason } from '../protocol/approval-answers.js';
 import { refusal } from '../protocol/errors.js';
-import type { EventPayload, UiMethod, UiRequest } from '../protocol/events.js';
+import type { EventPayload } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
+import { checkAnswer, type UiAnswer } from '../protocol/request-answers.js';
+import { methodOf, type RequestParams, type UiRequest } from '../protocol/requests.js';
 import { accept, recorded, reject, refuse, type AuditEntry, type Decision } from './decision.js';
 import type { SessionState } from './session.js';
 
@@ -8,19 +11,18 @@ export interface NewRequest {
   id: string;
   toolCallId: string;
   askKey: string;
-  method: UiMethod;
-  params: Record<string, unknown>;
+  params: RequestParams;
   expiresAtMs: number | null;
 }
 
 /** What a run waits for, in a line. */
-function waitingFor({ kind, title }: Record<string, unknown>): string {
+function waitingFor({ kind, title }: RequestParams): string {
   const what = kind === 'approval' ? 'approval' : kind === 'trust' ? 'a decision about trust' : 'an answer';
-  const [line = ''] = typeof title === 'string' ? title.trim().split('\n') : [];
+  const [line = ''] = title.trim().split('\n');
   return `waiting for ${what}${line === '' ? '' : `: ${line.slice(0, limits.statusTextCharsMax).toWellFormed()}`}`;
 }
 
-/** Puts a question to whoever is attached, now or later. */
+/** Puts a request to whoever is attached, now or later. */
 export function askPerson(state: SessionState, request: NewRequest): Decision {
   const { run } = state;
   if (!run?.turn || run.aborting) return reject('aborted');
@@ -31,7 +33,7 @@ export function askPerson(state: SessionState, request: NewRequest): Decision {
     request_id: request.id,
     tool_call_id: request.toolCallId,
     ask_key: request.askKey,
-    method: request.method,
+    method: methodOf(request.params),
     params: request.params,
     expires_at: request.expiresAtMs === null ? null : new Date(request.expiresAtMs).toISOString(),
   };
@@ -47,7 +49,8 @@ export function askPerson(state: SessionState, request: NewRequest): Decision {
   );
 }
 
-export interface Answer {
+/** What a client says to a request; `result` is checked by the kind of the request. */
+export interface Response {
   by: string;
   result?: unknown;
   error?: string | null;
@@ -55,30 +58,39 @@ export interface Answer {
 }
 
 /** The first valid answer wins; the others are told that it is too late. */
-export function answerRequest(state: SessionState, requestId: string, answer: Answer): Decision {
+export function answerRequest(state: SessionState, requestId: string, response: Response): Decision {
   const request = state.requests.find(({ request_id }) => request_id === requestId);
   if (!request) return reject('already_resolved');
-  const at = { session_id: state.id, run_id: request.run_id, request_id: requestId, by: answer.by };
-  const settle = (outcome: 'cancelled' | 'error' | 'answered', result: unknown): Decision =>
-    recorded(resolved({ ...at, outcome, result }), auditOf(request, answer.by, outcome, result));
-  if (answer.cancelled) return settle('cancelled', null);
-  if (typeof answer.error === 'string') return settle('error', null);
-  const problem = wrongAnswer(request, answer.result);
-  if (problem) return refuse(refusal('invalid_payload', `result: ${problem}`, { field: 'result' }));
-  return settle('answered', answer.result);
+  const { by } = response;
+  const settle = (outcome: 'cancelled' | 'error' | 'answered', result: UiAnswer): Decision =>
+    recorded(
+      resolved({
+        session_id: state.id,
+        run_id: request.run_id,
+        request_id: requestId,
+        by,
+        outcome,
+        result,
+        ...(isSecret(request.params) ? { secret: true } : {}),
+      }),
+      auditOf(request, by, outcome, result),
+    );
+  if (response.cancelled) return settle('cancelled', null);
+  if (typeof response.error === 'string') return settle('error', null);
+  const checked = checkAnswer(request.params, response.result);
+  if (checked.ok) return settle('answered', checked.answer);
+  const { field, problem } = checked;
+  return refuse(refusal('invalid_payload', `${field}: ${problem}`, { field }));
+}
+
+function isSecret(params: RequestParams): boolean {
+  return params.kind === 'question' && 'secret' in params && params.secret === true;
 }
 
 /** What a person said about a call is on record from then on, whatever becomes of the call. */
-function auditOf({ run_id, tool_call_id, params }: UiRequest, by: string, outcome: string, result: unknown): AuditEntry | undefined {
+function auditOf({ run_id, tool_call_id, params }: UiRequest, by: string, outcome: string, result: UiAnswer): AuditEntry | undefined {
   if (params.kind !== 'approval') return undefined;
-  const { tool_name: toolName, title } = params;
-  const about = {
-    runId: run_id,
-    toolCallId: tool_call_id,
-    toolName: typeof toolName === 'string' ? toolName : '',
-    subject: typeof title === 'string' ? title : '',
-    by,
-  };
+  const about = { runId: run_id, toolCallId: tool_call_id, toolName: params.tool_name, subject: params.title, by };
   const verdict = toVerdict(result);
   if (verdict.allow) {
     const scope = verdict.scope === 'once' ? 'once' : `(${verdict.scope})`;
@@ -100,41 +112,13 @@ function resolved(payload: EventPayload<'ui_resolved'>): Decision {
   return accept([{ type: 'ui_resolved', payload }], undefined);
 }
 
-function wrongAnswer({ method, params }: UiRequest, result: unknown): string | undefined {
-  if (JSON.stringify(result ?? null).length > limits.answerCharsMax) return `an answer has at most ${limits.answerCharsMax} characters`;
-  switch (method) {
-    case 'confirm':
-      return typeof result === 'boolean' ? undefined : 'a confirm is answered with true or false';
-    case 'input':
-    case 'editor':
-      return typeof result === 'string' || result === null ? undefined : `an ${method} is answered with a text or null`;
-    case 'select': {
-      if (params.kind === 'approval' && isReasonedDenial(result)) return undefined;
-      if (result === null) return params.kind === 'approval' ? 'an approval is answered with one of its options' : undefined;
-      const values = optionValues(params.options);
-      return values.includes(result) ? undefined : `not one of ${values.map((value) => JSON.stringify(value)).join(', ')}`;
-    }
-  }
-}
-
-function isReasonedDenial(result: unknown): result is { value: 'deny'; reason: string } {
-  if (typeof result !== 'object' || result === null) return false;
-  const { value, reason } = result as { value?: unknown; reason?: unknown };
-  return value === 'deny' && typeof reason === 'string';
-}
-
-function optionValues(options: unknown): unknown[] {
-  if (!Array.isArray(options)) return [];
-  return options.map((option: unknown) => (typeof option === 'object' && option !== null ? (option as { value?: unknown }).value : option));
-}
-
 export type Verdict = { allow: true; scope: 'once' | 'session' | 'always'; network?: true } | { allow: false; reason: string | undefined };
 
 /** What the answer to an approval means. No answer is a denial. */
-export function toVerdict(result: unknown): Verdict {
+export function toVerdict(result: UiAnswer): Verdict {
   if (result === 'allow_once') return { allow: true, scope: 'once' };
   if (result === 'allow_network') return { allow: true, scope: 'once', network: true };
   if (result === 'allow_session') return { allow: true, scope: 'session' };
   if (result === 'allow_always') return { allow: true, scope: 'always' };
-  return { allow: false, reason: isReasonedDenial(result) && result.reason.trim() !== '' ? result.reason : undefined };
+  return { allow: false, reason: isDeniedWithReason(result) && result.reason.trim() !== '' ? result.reason : undefined };
 }

@@ -1,7 +1,9 @@
 import { isEmptyAnswer, textOf } from '../protocol/content.js';
-import type { EventPayload, ResultDetails, RunError, RunOutcome, UiRequest } from '../protocol/events.js';
+import type { EventPayload, ResultDetails, RunError, RunOutcome } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock, Usage } from '../protocol/messages.js';
+import type { UiAnswer } from '../protocol/request-answers.js';
+import type { UiRequest } from '../protocol/requests.js';
 import { sayCompactionFailed } from './compaction.js';
 import { accept, createDraft, reject, type Decision, type Draft, type Fresh } from './decision.js';
 import { evolve, unexplainedAbort, type ActiveRun, type OpenCall, type SessionState, type Turn } from './session.js';
@@ -217,7 +219,7 @@ function sayResolved(
   matches: (request: UiRequest) => boolean,
   by: string,
   outcome: EventPayload<'ui_resolved'>['outcome'],
-  result?: unknown,
+  result?: UiAnswer,
 ): void {
   for (const request of draft.state.requests.filter(matches)) {
     const { session_id, run_id, request_id } = request;

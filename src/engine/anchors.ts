@@ -1,9 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import type { OpenCall, SessionState } from '../core/session.js';
+import type { DirectoryParams } from '../protocol/requests.js';
 import { makeVisible } from '../protocol/sanitize.js';
 import type { Anchor } from '../store/anchor-rows.js';
 import type { Store } from '../store/store.js';
-import type { Question } from '../tools/port.js';
 import type { Asks } from './asks.js';
 import type { Commit } from './commit.js';
 import type { RunHands } from './run-hands.js';
@@ -31,7 +31,8 @@ export function createAnchors({ store, commit, asks }: Deps) {
       toolCallId: call.id,
       askKey: `anchor ${found.device}:${found.inode} ${found.realPath}`,
     };
-    await waiting.withoutSlot(() => asks.ask(address, toQuestion(state, known, found), waiting.signal, false));
+    const request = { params: toParams(state, known, found), timeoutMs: null };
+    await waiting.withoutSlot(() => asks.ask(address, request, waiting.signal, false));
   }
 
   /** Asks once, however many calls of the session wait for the answer. */
@@ -92,15 +93,11 @@ function sayChange(known: Anchor, found: Anchor): string {
   return `The directory ${found.realPath} of this session was replaced by another one.`;
 }
 
-function toQuestion({ cwd }: SessionState, known: Anchor, found: Anchor): Question {
+function toParams({ cwd }: SessionState, known: Anchor, found: Anchor): DirectoryParams {
   return {
-    method: 'confirm',
-    timeoutMs: null,
-    params: {
-      kind: 'directory',
-      title: makeVisible(`Work in ${found.realPath} from now on?`),
-      message: makeVisible(`${sayChange(known, found)} The session names it ${cwd}. Without a yes nothing is read, written or run there.`),
-      anchor: found,
-    },
+    kind: 'directory',
+    title: makeVisible(`Work in ${found.realPath} from now on?`),
+    message: makeVisible(`${sayChange(known, found)} The session names it ${cwd}. Without a yes nothing is read, written or run there.`),
+    anchor: found,
   };
 }

@@ -1,10 +1,10 @@
 import { askPerson, closeRequest } from '../core/requests.js';
 import { skipForSteer } from '../core/runs.js';
 import { steerWaits } from '../core/turns.js';
-import type { UiMethod } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
+import type { UiAnswer } from '../protocol/request-answers.js';
+import { methodOf, type RequestParams, type UiMethod } from '../protocol/requests.js';
 import type { Store } from '../store/store.js';
-import type { Question } from '../tools/port.js';
 import type { PatientCommit } from './patience.js';
 import { until, type Wakes } from './wakes.js';
 
@@ -19,7 +19,14 @@ export interface AskAddress {
 export interface Answered {
   outcome: string;
   by: string;
-  result: unknown;
+  result: UiAnswer;
+}
+
+/** A request that is to be put. */
+export interface PersonRequest {
+  params: RequestParams;
+  /** Milliseconds after which nobody answered; null waits for ever. */
+  timeoutMs: number | null;
 }
 
 interface Deps {
@@ -40,14 +47,14 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
     return store.requests.find(runId, turnId, toolCallId, askKey);
   }
 
-  async function put(address: AskAddress, { method, params, timeoutMs }: Question): Promise<void> {
+  async function put(address: AskAddress, { params, timeoutMs }: PersonRequest): Promise<void> {
     const { sessionId, runId, toolCallId, askKey } = address;
     const expiresAtMs = timeoutMs === null ? null : now() + timeoutMs;
     await commit.decideForRun(sessionId, runId, (state, fresh) =>
-      askPerson(state, { id: fresh.id('req'), toolCallId, askKey, method, params, expiresAtMs }),
+      askPerson(state, { id: fresh.id('req'), toolCallId, askKey, params, expiresAtMs }),
     );
     const asked = find(address);
-    if (asked && isLeftAlone(sessionId, method)) {
+    if (asked && isLeftAlone(sessionId, methodOf(params))) {
       await commit.decideForRun(sessionId, runId, (state) => closeRequest(state, asked.requestId, 'denied'));
     }
   }
@@ -97,13 +104,13 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
      */
     async ask(
       address: AskAddress,
-      question: Question,
+      request: PersonRequest,
       signal: AbortSignal,
       mayGiveWay: boolean,
       isStale: () => boolean = () => false,
     ): Promise<Answered | undefined> {
       if (signal.aborted) return undefined;
-      if (!find(address)) await put(address, question);
+      if (!find(address)) await put(address, request);
       const asked = find(address);
       // Not asked: the run was aborted before the question could be put.
       if (!asked) return undefined;
@@ -113,7 +120,7 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
           const resolved = find(address)?.resolved;
           if (resolved) return resolved;
           if (mayGiveWay) giveWayToSteer(address.sessionId);
-          watch.look(question.method);
+          watch.look(methodOf(request.params));
           return isStale() ? { outcome: 'reconsider', by: 'policy', result: null } : undefined;
         });
       } finally {

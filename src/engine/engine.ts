@@ -1,5 +1,5 @@
 import type { Policy, Rule, RuleProblem, RuleSources } from '../policy/port.js';
-import type { UiMethod } from '../protocol/events.js';
+import type { UiMethod } from '../protocol/requests.js';
 import * as z from 'zod';
 import type { Fresh } from '../core/decision.js';
 import type { SessionState } from '../core/session.js';

@@ -4,13 +4,11 @@ import { toVerdict } from '../core/requests.js';
 import type { SettledBy } from '../core/runs.js';
 import type { OpenCall, SessionState } from '../core/session.js';
 import type { Policy, Ruling, SourcedRule } from '../policy/port.js';
-import { approvalAnswers, type ApprovalAnswer } from '../protocol/approval-answers.js';
 import { limits } from '../protocol/limits.js';
-import { saySubject } from '../protocol/rule-words.js';
-import { makeVisible } from '../protocol/sanitize.js';
-import type { ApprovalNeed, Preparation, Question, Reach, Tool } from '../tools/port.js';
+import type { ApprovalNeed, Preparation, Reach, Tool } from '../tools/port.js';
 import type { Anchors } from './anchors.js';
-import type { Answered, Asks } from './asks.js';
+import { toApprovalParams } from './approval-params.js';
+import type { Answered, PersonRequest, Asks } from './asks.js';
 import type { RunHands } from './run-hands.js';
 
 interface Deps {
@@ -47,7 +45,7 @@ export interface Waiting extends RunHands {
 }
 
 /** What the policy says; a tool that always wants a person's yes says so in its own words. */
-type Judgement = Ruling & { need?: ApprovalNeed; counted: Counted };
+export type Judgement = Ruling & { need?: ApprovalNeed; counted: Counted };
 
 interface Examined {
   preparation: Preparation;
@@ -131,7 +129,7 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
 
   async function ask(
     state: SessionState,
-    question: Question,
+    request: PersonRequest,
     ready: ReadyCall,
     digest: string,
     waiting: Waiting,
@@ -145,7 +143,7 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
       // Another text is another question: an answer holds for what was shown.
       askKey: `approval ${digest}`,
     };
-    return waiting.withoutSlot(() => asks.ask(address, question, waiting.signal, waiting.mayGiveWay, isStale));
+    return waiting.withoutSlot(() => asks.ask(address, request, waiting.signal, waiting.mayGiveWay, isStale));
   }
 
   return {
@@ -172,9 +170,9 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
           return { kind: 'granted', reach: ruling.reach, basis: preparation.basis, audit, settledBy };
         }
         const digest = digestOf(ready, state, preparation, ruling);
-        const question = toQuestion(state, ready, preparation, ruling, digest, timeoutMs());
+        const request = { params: toApprovalParams(state, ready, preparation, ruling, digest), timeoutMs: timeoutMs() };
         askedIn ??= ruling.counted.mode;
-        const answered = await ask(state, question, ready, digest, waiting, createStaleCheck(state, workspace, ruling.counted));
+        const answered = await ask(state, request, ready, digest, waiting, createStaleCheck(state, workspace, ruling.counted));
         if (answered?.outcome === 'reconsider') continue;
         answers++;
         if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return { kind: 'gone' };
@@ -226,46 +224,4 @@ function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basi
   return createHash('sha256')
     .update(JSON.stringify([tool.name, call.args, cwd, diff ?? '', basis ?? '', reach.workspace, paths, kind, network, writable]))
     .digest('hex');
-}
-
-function toQuestion(
-  state: SessionState,
-  { tool, call, title }: ReadyCall,
-  { diff, diffIsCut = false, accesses }: Preparation,
-  { why, reach, remember, notes, need, lacksNetwork }: Judgement,
-  digest: string,
-  timeoutMs: number | null,
-): Question {
-  const command = accesses?.find((access) => access.kind === 'command');
-  const rule = remember.map((one) => `${one.tool} ${saySubject(one)}`).join('; ');
-  const long = remember.length > 0;
-  return {
-    method: 'select',
-    timeoutMs,
-    params: {
-      kind: 'approval',
-      title: makeVisible(need?.title ?? title),
-      message: makeVisible([need?.message ?? [...(command ? [command.command] : []), why].join('\n'), ...notes].join('\n')),
-      asked_by: { session_id: state.id, title: state.title, model: state.model },
-      tool_name: tool.name,
-      args: call.args,
-      digest,
-      ...(diff === undefined ? {} : { diff: makeVisible(diff), ...(diffIsCut ? { diff_is_cut: true } : {}) }),
-      ...(command ? { command: makeVisible(command.command), network: reach.confinement.network } : {}),
-      sandboxed: command !== undefined && reach.confinement.kind === 'sandbox',
-      workspace: reach.workspace,
-      ...(long ? { rule: makeVisible(rule), rules: remember } : {}),
-      options: [
-        toOption('allow_once', 'Allow once'),
-        ...(lacksNetwork ? [toOption('allow_network', 'Allow once, with internet access')] : []),
-        ...(long ? [toOption('allow_session', 'Allow this in this session')] : []),
-        ...(long ? [toOption('allow_always', `Always allow in this workspace: ${makeVisible(rule)}`)] : []),
-        toOption('deny', 'Deny, and stop the run'),
-      ],
-    },
-  };
-}
-
-function toOption(value: ApprovalAnswer, label: string): { value: ApprovalAnswer; label: string; key: string } {
-  return { value, label, key: approvalAnswers[value].key };
 }

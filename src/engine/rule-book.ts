@@ -1,11 +1,10 @@
 import type { OpenCall, SessionState } from '../core/session.js';
 import type { Rule, RuleProblem, RuleSources, SourcedRule, WorkspaceConfig } from '../policy/port.js';
-import type { UiMethod } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
+import type { TrustParams, UiMethod } from '../protocol/requests.js';
 import { sayRule } from '../protocol/rule-words.js';
 import { makeVisible } from '../protocol/sanitize.js';
 import type { Store } from '../store/store.js';
-import type { Question } from '../tools/port.js';
 import type { Asks } from './asks.js';
 import type { RunHands } from './run-hands.js';
 
@@ -70,9 +69,8 @@ export function createRuleBook({ store, sources, asks, attended, findProblem }: 
       askKey: `trust ${own.digest}`,
     };
     // The answer takes effect in the commit that acknowledges it (store/projection.ts).
-    await waiting.withoutSlot(() =>
-      asks.ask(address, trustQuestion(own, workspace, warningsOf(own.path, own.rules, workspace)), waiting.signal, false),
-    );
+    const request = { params: toTrustParams(own, workspace, warningsOf(own.path, own.rules, workspace)), timeoutMs: null };
+    await waiting.withoutSlot(() => asks.ask(address, request, waiting.signal, false));
   }
 
   return {
@@ -90,19 +88,23 @@ export function createRuleBook({ store, sources, asks, attended, findProblem }: 
   };
 }
 
-function trustQuestion({ path, digest, rules }: WorkspaceConfig, workspace: string, warnings: string[]): Question {
-  const said = rules.map((rule) => `  ${sayRule(rule)}`);
+function toTrustParams({ path, digest, rules }: WorkspaceConfig, workspace: string, warnings: string[]): TrustParams {
+  const said = rules.map(sayRule);
+  const message = [
+    `${path} says:`,
+    ...said.map((line) => `  ${line}`),
+    ...warnings,
+    'It counts only if you trust it. You are asked again when it changes.',
+  ];
   return {
-    method: 'confirm',
-    timeoutMs: null,
-    params: {
-      kind: 'trust',
-      title: `Trust the config of ${makeVisible(workspace)}?`,
-      message: makeVisible(
-        [`${path} says:`, ...said, ...warnings, 'It counts only if you trust it. You are asked again when it changes.'].join('\n'),
-      ),
-      digest,
-      workspace,
-    },
+    kind: 'trust',
+    title: `Trust the config of ${makeVisible(workspace)}?`,
+    what: 'workspace_config',
+    path: makeVisible(path),
+    digest,
+    content: makeVisible(said.join('\n')),
+    warnings: warnings.map(makeVisible),
+    workspace,
+    message: makeVisible(message.join('\n')),
   };
 }

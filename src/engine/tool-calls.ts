@@ -2,9 +2,11 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { recorded, type AuditEntry } from '../core/decision.js';
 import { endCalls, startCall, stopForDenial, type CallResult } from '../core/runs.js';
 import type { OpenCall, SessionState } from '../core/session.js';
+import { isDeniedWithReason } from '../protocol/approval-answers.js';
 import { utf8Bytes, wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
+import type { QuestionAnswer } from '../protocol/request-answers.js';
 import { isOfferedTo, type Artifacts, type Question, type Reach, type ToolEntry } from '../tools/port.js';
 import { unlessAborted } from './abortable.js';
 import type { Asks } from './asks.js';
@@ -110,9 +112,10 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
     const startedMs = clock();
     const at = addressOf(state, call);
     const live = liveTools.begin({ ...at, toolName: call.name, title, args: call.args });
-    const ask = async (askKey: string, question: Question): Promise<unknown> => {
+    const ask = async (askKey: string, question: Question): Promise<QuestionAnswer> => {
       const answered = await hands.withoutSlot(() => asks.ask({ ...at, askKey }, question, hands.signal, false));
-      return answered?.result ?? null;
+      const answer = answered?.result ?? null;
+      return isDeniedWithReason(answer) ? null : answer;
     };
     try {
       const context = {

@@ -1,6 +1,6 @@
 /**
- * The answers that an approval may offer. Each has one key, which means the same in every question and every frontend, and a word for
- * command lines. Numbers are no answers: the place of an option differs from question to question.
+ * The answers that an approval may offer. Each has one key, which means the same in every approval and every frontend, and a word for
+ * command lines. Numbers are no answers: the place of an option differs from approval to approval.
  */
 export const approvalAnswers = {
   allow_once: { key: 'a', word: 'once' },
@@ -11,11 +11,23 @@ export const approvalAnswers = {
   deny: { key: 'd', word: 'deny' },
 } as const;
 
-export type ApprovalAnswer = keyof typeof approvalAnswers;
+export type ApprovalChoice = keyof typeof approvalAnswers;
+export const approvalChoices = Object.keys(approvalAnswers) as ApprovalChoice[];
 
 /** The key of a denial with a reason: `{value: "deny", reason: "…"}` on the wire. It needs a text, so that it is no option. */
 export const denyReasonKey = 'r';
+export const denyWithReason = { key: denyReasonKey, label: 'Deny with a reason, and go on' } as const;
 
-export function isApprovalAnswer(value: unknown): value is ApprovalAnswer {
+/** A denial that says why: the model is told, and the run goes on. */
+export interface DeniedWithReason {
+  value: 'deny';
+  reason: string;
+}
+
+export function isDeniedWithReason(answer: unknown): answer is DeniedWithReason {
+  return typeof answer === 'object' && answer !== null && 'reason' in answer;
+}
+
+export function isApprovalChoice(value: unknown): value is ApprovalChoice {
   return typeof value === 'string' && Object.hasOwn(approvalAnswers, value);
 }

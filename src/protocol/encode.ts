@@ -22,6 +22,7 @@ function toWirePayload(event: DurableEvent): unknown {
 
 /** An answer is bounded where it comes in; one that is too long all the same is not shown. */
 function clipResolved({ result, ...payload }: EventPayload<'ui_resolved'>): unknown {
+  if (payload.secret) return payload;
   const fits = result === undefined || JSON.stringify(result).length <= inlineUnitsMax * 2;
   return fits ? { ...payload, ...(result === undefined ? {} : { result }) } : { ...payload, truncated: true };
 }

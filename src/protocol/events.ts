@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { compactionTrigger, message, role, turnKind, usage } from './messages.js';
 import { once } from './once.js';
+import { uiAnswer } from './request-answers.js';
+import { uiRequest } from './requests.js';
 
 const inSession = { session_id: z.string() };
 const inRun = { ...inSession, run_id: z.string() };
@@ -50,22 +52,6 @@ export type QueuedInput = z.infer<typeof queuedInput>;
 
 export const runError = z.object({ code: z.string(), message: z.string(), cause: z.string().optional() });
 export type RunError = z.infer<typeof runError>;
-
-export const uiMethod = z.enum(['select', 'confirm', 'input', 'editor']);
-export type UiMethod = z.infer<typeof uiMethod>;
-
-export const uiRequest = z.object({
-  ...inRun,
-  turn_id: z.string(),
-  request_id: z.string(),
-  tool_call_id: z.string(),
-  /** Tells the questions of one call apart, so that a call that runs again finds its answers. */
-  ask_key: z.string(),
-  method: uiMethod,
-  params: z.record(z.string(), z.unknown()),
-  expires_at: z.string().nullable(),
-});
-export type UiRequest = z.infer<typeof uiRequest>;
 
 /** What can change about a session after it was made; also the shape of what `session_update` tells. */
 const sessionFields = {
@@ -248,9 +234,10 @@ export const events = {
       }),
   }),
   ui_request: event({
-    summary: 'A person is asked something. Any controller may answer; the first valid answer wins.',
+    summary:
+      'A person is asked something, `params.kind` says what. Any controller may answer with ui_response; the first valid answer wins.',
     live: false,
-    payload: () => uiRequest,
+    payload: uiRequest,
   }),
   ui_resolved: event({
     summary:
@@ -262,7 +249,9 @@ export const events = {
         request_id: z.string(),
         by: z.string(),
         outcome: z.enum(['answered', 'cancelled', 'error', 'aborted', 'steered', 'timeout', 'denied', 'interrupted']),
-        result: z.unknown().optional(),
+        result: uiAnswer().optional(),
+        /** The answer is not to be shown: on the wire there is no `result`. */
+        secret: z.literal(true).optional(),
       }),
   }),
   ui_notify: event({

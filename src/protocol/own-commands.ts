@@ -13,8 +13,10 @@ import {
   messagesReply,
   command,
 } from './command-shapes.js';
-import { approvalMode, inputKind, recoveryMode, thinkingLevel, uiMethod, uiRequest, whenDetached } from './events.js';
+import { approvalMode, inputKind, recoveryMode, thinkingLevel, whenDetached } from './events.js';
 import { limits } from './limits.js';
+import { uiAnswer, type UiAnswer } from './request-answers.js';
+import { uiMethod, uiRequest } from './requests.js';
 import { clientView, listedModel, listedProvider, queueView, resumeAction, runRow, searchHit, sessionRow, stateView } from './views.js';
 
 /** Commands beyond the frozen contract. */
@@ -184,11 +186,15 @@ export const ownCommands = {
     role: 'controller',
   }),
   ui_response: command({
-    summary: 'Answers an open request.',
+    summary:
+      'Answers an open request. `result` is what its kind takes; with `cancelled` or an `error` there is no answer, and the result is null.',
     payload: () =>
       z.looseObject({
         request_id: id,
-        result: z.unknown().optional(),
+        // What nothing takes is refused by the request that it is for, if that is still open.
+        result: uiAnswer()
+          .catch((context: { input: unknown } | undefined) => context?.input as UiAnswer)
+          .optional(),
         error: z.string().max(10_000).nullish(),
         cancelled: z.boolean().default(false),
       }),
@@ -198,7 +204,7 @@ export const ownCommands = {
   list_ui_requests: command({
     summary: 'Open requests, of one session or of all.',
     payload: () => nothing,
-    reply: { type: 'requests', payload: () => z.object({ requests: z.array(uiRequest) }) },
+    reply: { type: 'requests', payload: () => z.object({ requests: z.array(uiRequest()) }) },
     role: 'observer',
   }),
   list_models: command({

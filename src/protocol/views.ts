@@ -1,17 +1,7 @@
 import * as z from 'zod';
-import {
-  approvalMode,
-  outcome,
-  queuedInput,
-  queueMode,
-  recoveryMode,
-  runError,
-  thinkingLevel,
-  uiMethod,
-  uiRequest,
-  whenDetached,
-} from './events.js';
+import { approvalMode, outcome, queuedInput, queueMode, recoveryMode, runError, thinkingLevel, whenDetached } from './events.js';
 import { compactionTrigger, contentBlock, role, turnKind, usage } from './messages.js';
+import { uiMethod, uiRequest } from './requests.js';
 
 /** What replies show: the shapes that several commands share. */
 export const runState = z.enum(['idle', 'running', 'aborting']);
@@ -128,7 +118,9 @@ export const stateView = z.object({
   /** All of the run in progress; null when there is none. */
   run: activeRun.nullable(),
   queue: queueView,
-  requests: z.array(uiRequest),
+  get requests() {
+    return z.array(uiRequest());
+  },
   partial: z.array(partialMessage),
   tools: z.array(runningTool),
   ui: z.object({

@@ -1,4 +1,4 @@
-import type { UiMethod } from '../protocol/events.js';
+import type { UiMethod } from '../protocol/requests.js';
 import type { ClientView } from '../protocol/views.js';
 
 /** Who is on the other end of a command connection. Without a hello it is a controller that can show nothing. */

@@ -1,4 +1,5 @@
 import type { DurableType, EventPayload, Fact, QueuedInput } from '../protocol/events.js';
+import { currentParams } from '../protocol/old-requests.js';
 import type { EntryRows } from './entry-rows.js';
 import type { InputRows } from './input-rows.js';
 
@@ -79,6 +80,10 @@ export function createEventBodies(entries: EntryRows, inputs: InputRows) {
             ...(input ? { input: fillInput(input) } : {}),
             ...(dropped ? { dropped: dropped.map(fillInput) } : {}),
           };
+        }
+        case 'ui_request': {
+          const payload = slim as unknown as EventPayload<'ui_request'>;
+          return { ...payload, params: currentParams(payload) };
         }
         default:
           return slim as unknown as Fact['payload'];

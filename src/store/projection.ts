@@ -1,6 +1,7 @@
 import { abandonedRunOf, abortReasonOf } from '../core/session.js';
-import type { DurableEvent } from '../protocol/events.js';
+import type { DurableEvent, EventPayload } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
+import type { ApprovalParams } from '../protocol/requests.js';
 import type { AnchorRows } from './anchor-rows.js';
 import type { EntryRows } from './entry-rows.js';
 import type { InputRows } from './input-rows.js';
@@ -42,27 +43,28 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
     if (order) inputs.reorder(order);
   }
 
-  /** A yes for longer than once becomes rules in the commit that says it. */
-  function remember({ payload }: DurableEvent & { type: 'ui_resolved' }, atMs: number): void {
-    const { session_id, request_id, result, by } = payload;
-    if (result !== 'allow_session' && result !== 'allow_always') return;
-    const approved = requests.approved(request_id);
-    if (!approved) return;
-    const scope =
-      result === 'allow_session' ? { workspace: null, sessionId: session_id } : { workspace: approved.workspace, sessionId: null };
-    for (const rule of approved.rules) permissions.add(scope, rule, by, atMs);
+  /** An answer takes effect in the commit that acknowledges it. */
+  function takeEffect({ session_id, request_id, outcome, result, by }: EventPayload<'ui_resolved'>, atMs: number): void {
+    const params = outcome === 'answered' ? requests.paramsOf(request_id) : undefined;
+    switch (params?.kind) {
+      case 'approval':
+        if (result === 'allow_session') remember(params, { workspace: null, sessionId: session_id }, by, atMs);
+        if (result === 'allow_always') remember(params, { workspace: params.workspace, sessionId: null }, by, atMs);
+        break;
+      case 'trust':
+        if (typeof result === 'boolean') permissions.setTrust(params.workspace, params.digest, result, by, atMs);
+        break;
+      case 'directory':
+        if (result === true) anchors.write(session_id, params.anchor);
+        break;
+      case 'question':
+      case undefined:
+        break;
+    }
   }
 
-  /** An answer about a workspace's config takes effect in the commit that acknowledges it. */
-  function trust({ payload: { request_id, outcome, result, by } }: DurableEvent & { type: 'ui_resolved' }, atMs: number): void {
-    const about = outcome === 'answered' && typeof result === 'boolean' ? requests.trusting(request_id) : undefined;
-    if (about) permissions.setTrust(about.workspace, about.digest, result === true, by, atMs);
-  }
-
-  /** A session works in another directory from the commit on that says so. */
-  function reanchor({ payload }: DurableEvent & { type: 'ui_resolved' }): void {
-    const agreed = payload.result === true ? requests.anchor(payload.request_id) : undefined;
-    if (agreed) anchors.write(payload.session_id, agreed);
+  function remember(params: ApprovalParams, scope: { workspace: string | null; sessionId: string | null }, by: string, atMs: number): void {
+    for (const rule of params.remember) permissions.add(scope, rule, by, atMs);
   }
 
   function createOrUpdate({ payload }: DurableEvent & { type: 'session_update' }, atMs: number): void {
@@ -110,9 +112,7 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
         break;
       case 'ui_resolved':
         requests.resolve(event.payload, atMs);
-        remember(event, atMs);
-        trust(event, atMs);
-        reanchor(event);
+        takeEffect(event.payload, atMs);
         break;
       case 'usage_update': {
         const { input, output, cache_read, cache_write, cost_usd, context_left_percent } = event.payload;

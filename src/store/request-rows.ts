@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { EventPayload, UiMethod, UiRequest } from '../protocol/events.js';
-import type { RuleRow } from '../protocol/permissions.js';
-import type { Anchor } from './anchor-rows.js';
+import type { EventPayload } from '../protocol/events.js';
+import { currentParams } from '../protocol/old-requests.js';
+import type { UiAnswer } from '../protocol/request-answers.js';
+import type { RequestParams, UiMethod, UiRequest } from '../protocol/requests.js';
 import type { Database } from './sqlite.js';
 
 interface RequestRow {
@@ -11,7 +12,7 @@ interface RequestRow {
   turn_id: string;
   tool_call_id: string;
   ask_key: string;
-  method: string;
+  method: UiMethod;
   params: string;
   expires_ms: number | null;
   outcome: string | null;
@@ -23,10 +24,10 @@ export interface AskedRequest {
   requestId: string;
   expiresAtMs: number | null;
   /** Undefined while it is open. */
-  resolved: { outcome: string; by: string; result: unknown } | undefined;
+  resolved: { outcome: string; by: string; result: UiAnswer } | undefined;
 }
 
-/** Questions to people and their answers; the rows stay as the record of who decided what. Callers own the transaction. */
+/** Requests to people and their answers; the rows stay as the record of who decided what. Callers own the transaction. */
 export function createRequestRows(db: Database) {
   const insert = db.prepare(
     `INSERT INTO ui_request (id, session_id, run_id, turn_id, tool_call_id, ask_key, method, params, expires_ms, at_ms)
@@ -41,7 +42,7 @@ export function createRequestRows(db: Database) {
   const byKey = db.prepare<[string, string, string, string], RequestRow>(
     'SELECT * FROM ui_request WHERE run_id = ? AND turn_id = ? AND tool_call_id = ? AND ask_key = ?',
   );
-  const paramsOf = db.prepare<[string], string>('SELECT params FROM ui_request WHERE id = ?').pluck();
+  const byId = db.prepare<[string], RequestRow>('SELECT * FROM ui_request WHERE id = ?');
   const sessionOf = db.prepare<[string], string>('SELECT session_id FROM ui_request WHERE id = ?').pluck();
   const asked = db
     .prepare<[string, string], string>('SELECT DISTINCT tool_call_id FROM ui_request WHERE run_id = ? AND turn_id = ?')
@@ -57,27 +58,16 @@ export function createRequestRows(db: Database) {
       const resolved =
         row.outcome === null
           ? undefined
-          : { outcome: row.outcome, by: row.resolved_by ?? '', result: row.result === null ? null : (JSON.parse(row.result) as unknown) };
+          : { outcome: row.outcome, by: row.resolved_by ?? '', result: row.result === null ? null : (JSON.parse(row.result) as UiAnswer) };
       return { requestId: row.id, expiresAtMs: row.expires_ms, resolved };
     },
     /** The calls of a turn that have put a question. */
     askedCalls: (runId: string, turnId: string): Set<string> => new Set(asked.all(runId, turnId)),
     sessionOf: (requestId: string): string | undefined => sessionOf.get(requestId),
-    /** What an approval is for; undefined when the request is none. */
-    approved(requestId: string): { rules: RuleRow[]; workspace: string } | undefined {
-      const params = JSON.parse(paramsOf.get(requestId) ?? '{}') as { kind?: unknown; rules?: RuleRow[]; workspace?: string };
-      if (params.kind !== 'approval' || !params.rules || params.workspace === undefined) return undefined;
-      return { rules: params.rules, workspace: params.workspace };
-    },
-    /** What a question about trust is for; undefined when the request is none. */
-    trusting(requestId: string): { workspace: string; digest: string } | undefined {
-      const { kind, workspace, digest } = JSON.parse(paramsOf.get(requestId) ?? '{}') as Record<string, unknown>;
-      return kind === 'trust' && typeof workspace === 'string' && typeof digest === 'string' ? { workspace, digest } : undefined;
-    },
-    /** The directory that a person was asked about; undefined when the request is about something else. */
-    anchor(requestId: string): Anchor | undefined {
-      const params = JSON.parse(paramsOf.get(requestId) ?? '{}') as { kind?: unknown; anchor?: Anchor };
-      return params.kind === 'directory' ? params.anchor : undefined;
+    /** What was asked; undefined when there is no such request. */
+    paramsOf(requestId: string): RequestParams | undefined {
+      const row = byId.get(requestId);
+      return row && toParams(row);
     },
     insert(request: UiRequest, atMs: number): void {
       const expiresMs = request.expires_at === null ? null : Date.parse(request.expires_at);
@@ -92,6 +82,11 @@ export function createRequestRows(db: Database) {
 }
 export type RequestRows = ReturnType<typeof createRequestRows>;
 
+/** Rows of earlier versions are read as if they had been written today, so that they can be shown and answered. */
+function toParams({ session_id, method, params }: RequestRow): RequestParams {
+  return currentParams({ session_id, method, params: JSON.parse(params) as Record<string, unknown> });
+}
+
 function toRequest(row: RequestRow): UiRequest {
   return {
     session_id: row.session_id,
@@ -100,8 +95,8 @@ function toRequest(row: RequestRow): UiRequest {
     request_id: row.id,
     tool_call_id: row.tool_call_id,
     ask_key: row.ask_key,
-    method: row.method as UiMethod,
-    params: JSON.parse(row.params) as Record<string, unknown>,
+    method: row.method,
+    params: toParams(row),
     expires_at: row.expires_ms === null ? null : new Date(row.expires_ms).toISOString(),
   };
 }

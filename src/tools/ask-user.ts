@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { uiMethod, type UiMethod } from '../protocol/events.js';
+import type { QuestionAnswer } from '../protocol/request-answers.js';
+import { uiMethod, type QuestionParams, type UiMethod } from '../protocol/requests.js';
 import { toolText, touchesNothing, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
 
@@ -32,25 +33,27 @@ export function createAskUserTool(): Tool<AskArgs> {
     async run(args, context) {
       const { method, timeout_seconds } = args;
       const timeoutMs = timeout_seconds === undefined ? null : timeout_seconds * 1000;
-      const answer = await context.ask('answer', { method, params: toParams(args), timeoutMs });
+      const answer = await context.ask('answer', { params: toParams(args), timeoutMs });
       return toolText(describeAnswer(method, answer));
     },
   };
 }
 
-function toParams({ title, message, options, placeholder, default: initial }: AskArgs): Record<string, unknown> {
-  return {
-    kind: 'question',
-    title,
-    ...(message !== undefined && { message }),
-    ...(options !== undefined && { options: options.map((option) => ({ value: option, label: option })) }),
-    ...(placeholder !== undefined && { placeholder }),
-    ...(initial !== undefined && { default: initial }),
-  };
+function toParams({ method, title, message, options = [], placeholder, default: initial }: AskArgs): QuestionParams {
+  const head = { kind: 'question' as const, title, ...(message !== undefined && { message }) };
+  switch (method) {
+    case 'select':
+      return { ...head, method, options: options.map((option) => ({ value: option, label: option })) };
+    case 'confirm':
+      return { ...head, method };
+    case 'input':
+    case 'editor':
+      return { ...head, method, ...(placeholder !== undefined && { placeholder }), ...(initial !== undefined && { default: initial }) };
+  }
 }
 
-function describeAnswer(method: UiMethod, answer: unknown): string {
-  if (answer === null || answer === undefined) return 'The person gave no answer.';
+function describeAnswer(method: UiMethod, answer: QuestionAnswer): string {
+  if (answer === null) return 'The person gave no answer.';
   const text = typeof answer === 'string' ? answer : JSON.stringify(answer);
   if (method === 'confirm')
     return answer === true ? 'The person said yes.' : answer === false ? 'The person said no.' : `The person said: ${text}`;

@@ -1,12 +1,13 @@
 import type { z } from 'zod';
-import type { ResultDetails, UiMethod } from '../protocol/events.js';
+import type { ResultDetails } from '../protocol/events.js';
 import type { ContentBlock } from '../protocol/messages.js';
+import type { QuestionAnswer } from '../protocol/request-answers.js';
+import type { QuestionParams } from '../protocol/requests.js';
 import type { AutorunKindOf } from './autorun-files.js';
 
 /** A question to a person. The answer is null when it was cancelled, expired or denied. */
 export interface Question {
-  method: UiMethod;
-  params: Record<string, unknown>;
+  params: QuestionParams;
   /** Milliseconds after which nobody answered; null waits for ever. */
   timeoutMs: number | null;
 }
@@ -99,7 +100,7 @@ export interface ToolContext {
    * Asks a person and waits. Asked again with the same `key` (as a resumable tool does after a restart) it finds
    * the earlier request and its answer instead of asking twice.
    */
-  ask(key: string, question: Question): Promise<unknown>;
+  ask(key: string, question: Question): Promise<QuestionAnswer>;
 }
 
 export interface ToolResult {

@@ -4,6 +4,7 @@ import { createPage } from '../../src/cli/page.js';
 import { createStyle } from '../../src/cli/style.js';
 import { applyEvent, emptyView } from '../../src/view/session-view.js';
 import type { EventPayload, EventType, WireEvent } from '../../src/protocol/events.js';
+import { questionParams } from '../support/requests.js';
 
 const inTurn = { session_id: 's', run_id: 'r', turn_id: 't' };
 
@@ -42,7 +43,15 @@ function watch() {
 }
 
 function question(id: string, title: string): EventPayload<'ui_request'> {
-  return { ...inTurn, request_id: id, tool_call_id: id, ask_key: 'k', method: 'confirm', params: { title }, expires_at: null };
+  return {
+    ...inTurn,
+    request_id: id,
+    tool_call_id: id,
+    ask_key: 'k',
+    method: 'confirm',
+    params: questionParams('confirm', { title }),
+    expires_at: null,
+  };
 }
 
 test('of several questions the one that a typed line answers is put, and the next when it is answered', () => {

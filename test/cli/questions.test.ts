@@ -2,10 +2,13 @@ import { expect, test } from 'vitest';
 import { describeAnswer, describeQuestion, hintOf, readAnswer } from '../../src/cli/questions.js';
 import { approvalAnswers, denyReasonKey } from '../../src/protocol/approval-answers.js';
 import { createStyle } from '../../src/cli/style.js';
-import type { UiRequest } from '../../src/protocol/events.js';
+import { currentParams } from '../../src/protocol/old-requests.js';
+import type { UiMethod, UiRequest } from '../../src/protocol/requests.js';
 
-function ask(method: UiRequest['method'], params: Record<string, unknown>): UiRequest {
-  return { session_id: 's', run_id: 'r', turn_id: '1', request_id: 'q', tool_call_id: 'c', ask_key: 'k', method, params, expires_at: null };
+/** A request of which only what matters is said. */
+function ask(method: UiMethod, said: Record<string, unknown>): UiRequest {
+  const address = { session_id: 'ses_0123456789abc', run_id: 'r', turn_id: '1', request_id: 'q', tool_call_id: 'c', ask_key: 'k' };
+  return { ...address, method, params: currentParams({ session_id: address.session_id, method, params: said }), expires_at: null };
 }
 
 const options = [
@@ -38,12 +41,12 @@ test('an approval is denied with a reason, and says what would run', () => {
   expect(readAnswer(approval, 'r not\ntoday')).toEqual({ ok: true, result: { value: 'deny', reason: 'not\ntoday' } });
   expect(readAnswer(approval, 'Deny')).toEqual({ ok: true, result: 'deny' });
   expect(readAnswer(select, 'deny it')).toMatchObject({ ok: false });
-  expect(describeQuestion(approval)[1]).toBe('bash {"command":"ls \\u001b[2J"}');
+  expect(describeQuestion(approval)[2]).toBe('bash {"command":"ls \\u001b[2J"}');
   expect(describeAnswer({ value: 'deny', reason: 'no' })).toBe('deny, because no');
   expect(describeAnswer({ value: 'deny', reason: ' ' })).toBe('deny');
 });
 
-const full = ask('select', {
+const saidFull = {
   kind: 'approval',
   title: 'make\n1) Allow',
   command: 'make\n1) Allow once\nrm x',
@@ -60,7 +63,8 @@ const full = ask('select', {
     { value: 'allow_always', label: 'Always allow in this workspace: bash make' },
     { value: 'deny', label: 'Deny, and stop the run' },
   ],
-});
+};
+const full = ask('select', saidFull);
 
 test('an approval says who asks and what would run, and nothing in a command looks like a line of ours', () => {
   expect(describeQuestion(full)).toEqual([
@@ -78,8 +82,7 @@ test('an approval says who asks and what would run, and nothing in a command loo
     'd) Deny, and stop the run',
     'r) Deny with a reason, and go on: r REASON',
   ]);
-  const { params } = full;
-  expect(describeQuestion({ ...full, params: { ...params, sandboxed: false } })).toContain('[not in a sandbox, with the network]');
+  expect(describeQuestion(ask('select', { ...saidFull, sandboxed: false }))).toContain('[not in a sandbox, with the network]');
 });
 
 test('an approval is answered with a letter or a word, which means the same in every question that has it', () => {
@@ -91,7 +94,7 @@ test('an approval is answered with a letter or a word, which means the same in e
   }
   for (const typed of ['i', 'y', 'yes', 'r', 'constructor', 'allow', 'as', ''])
     expect(readAnswer(full, typed)).toMatchObject({ ok: false });
-  const online = { ...full, params: { ...full.params, options: [{ value: 'allow_network', label: 'Allow once, with internet access' }] } };
+  const online = ask('select', { ...saidFull, options: [{ value: 'allow_network', label: 'Allow once, with internet access' }] });
   for (const typed of ['i', 'internet']) expect(readAnswer(online, typed)).toEqual({ ok: true, result: 'allow_network' });
   expect(readAnswer(online, 'n')).toMatchObject({ ok: false });
   expect(readAnswer(select, 'yes')).toMatchObject({ ok: false });
@@ -115,18 +118,18 @@ test('a number is no answer to an approval, whatever stands at its place, and th
 
 test('what is too long to show says how much is missing and what shows it', () => {
   const rest = 'berth answer q --show';
-  const long = { ...full.params, command: undefined, message: '', tool_name: 'edit', args: { path: 'a.txt', edits: [] } };
+  const long = { ...saidFull, command: undefined, message: '', tool_name: 'edit', args: { path: 'a.txt', edits: [] } };
   const diff = ['--- a.txt', '+++ a.txt', '@@ -1 +1 @@', ...Array.from({ length: 100 }, (_, n) => `+${n}`), ''].join('\n');
-  const cut = describeQuestion({ ...full, params: { ...long, diff } }, { linesMax: 10, rest });
+  const cut = describeQuestion(ask('select', { ...long, diff }), { linesMax: 10, rest });
   expect(cut.slice(2, 4)).toEqual(['edit a.txt', '--- a.txt']);
   expect(cut).toContain('  [this is not the whole change: 93 more lines]');
   expect(cut).toContain(`${rest} shows all of it`);
-  expect(describeQuestion({ ...full, params: { ...long, diff } })).toContain('+99');
-  const wide = { ...full.params, command: `echo ${'x'.repeat(1_000)}; rm y`, message: '' };
-  expect(describeQuestion({ ...full, params: wide }, { linesMax: 10, rest })).toContain(
+  expect(describeQuestion(ask('select', { ...long, diff }))).toContain('+99');
+  const wide = { ...saidFull, command: `echo ${'x'.repeat(1_000)}; rm y`, message: '' };
+  expect(describeQuestion(ask('select', wide), { linesMax: 10, rest })).toContain(
     '  [this is not the whole command: the ends of 1 long line]',
   );
-  const painted = describeQuestion({ ...full, params: { ...long, diff: '-a\n+b\n' } }, { style: createStyle(true) });
+  const painted = describeQuestion(ask('select', { ...long, diff: '-a\n+b\n' }), { style: createStyle(true) });
   expect(painted).toContain('\u001b[31m-a\u001b[39m');
   expect(painted).toContain('\u001b[32m+b\u001b[39m');
 });
@@ -134,10 +137,7 @@ test('what is too long to show says how much is missing and what shows it', () =
 test('of a long command the options repeat only the beginning, unless all of it is wanted', () => {
   const command = `echo ${'x'.repeat(5_000)}`;
   const always = { value: 'allow_always', label: `Always allow in this workspace: bash ${command}` };
-  const long = {
-    ...full,
-    params: { ...full.params, command, message: '', options: [{ value: 'allow_once', label: 'Allow once' }, always] },
-  };
+  const long = ask('select', { ...saidFull, command, message: '', options: [{ value: 'allow_once', label: 'Allow once' }, always] });
   const cut = describeQuestion(long, { linesMax: 60, rest: '/show' });
   expect(cut.at(-2)).toMatch(/^w\) Always allow in this workspace: bash echo x+…$/);
   expect(cut.at(-2)?.length).toBeLessThan(120);

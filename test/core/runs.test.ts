@@ -15,6 +15,7 @@ import { changeSettings } from '../../src/core/settings.js';
 import { updateQueued } from '../../src/core/inputs.js';
 import { limits } from '../../src/protocol/limits.js';
 import { createPlay, factsOf, refusalOf, type CorePlay } from '../support/core-play.js';
+import { approvalParams } from '../support/requests.js';
 
 function createRunning(): CorePlay {
   const play = createPlay();
@@ -213,7 +214,7 @@ describe('tool calls', () => {
     const play = createRunning();
     play.answer({ calls: ['echo', 'echo'] });
     play.finish('call_1');
-    play.ask({ toolCallId: 'call_2', askKey: 'approval', method: 'select' });
+    play.ask({ toolCallId: 'call_2', askKey: 'approval', params: approvalParams() });
     play.steer('inp_s');
     expect(play.take(skipForSteer(play.state, play.fresh))).toEqual([
       'ui_resolved steer steered',
@@ -408,7 +409,7 @@ describe('a plain no to a tool', () => {
   test('ends the run as aborted in one decision, with a result for every call', () => {
     const play = createRunning();
     play.answer({ calls: ['echo', 'echo'] });
-    play.ask({ askKey: 'approval', method: 'select', params: { kind: 'approval' } });
+    play.ask({ askKey: 'approval', params: approvalParams() });
     const stopped = stopForDenial(play.state, 'call_1', 'Denied by the person.', play.fresh);
     const told = play.take(stopped);
     expect(told[0]).toBe('status');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createSession } from '../../src/core/settings.js';
 import { createPolicy } from '../../src/policy/judge.js';
-import type { UiRequest } from '../../src/protocol/events.js';
+import type { UiRequest } from '../../src/protocol/requests.js';
 import { createEditTool } from '../../src/tools/edit.js';
 import type { Tool } from '../../src/tools/port.js';
 import { createReadMarks } from '../../src/tools/read-marks.js';

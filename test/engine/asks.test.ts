@@ -4,8 +4,9 @@ import { createAskUserTool } from '../../src/tools/ask-user.js';
 import { toolText, type Question, type Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';
+import { questionParams } from '../support/requests.js';
 
-const confirm: Question = { method: 'confirm', params: { title: 'Sure?' }, timeoutMs: null };
+const confirm: Question = { params: questionParams('confirm', { title: 'Sure?' }), timeoutMs: null };
 
 /** Asks its questions one after the other and says what was answered. */
 function createAsking(questions: Question[], resumable = true): Tool {

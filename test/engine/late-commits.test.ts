@@ -4,6 +4,7 @@ import { limits } from '../../src/protocol/limits.js';
 import { loadSqlite } from '../../src/store/sqlite.js';
 import { toolText, type Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
+import { questionParams } from '../support/requests.js';
 
 const Sqlite = loadSqlite();
 
@@ -35,7 +36,7 @@ function createAsking(onReady: (askNow: () => void) => void): Tool {
     title: () => 'asking',
     async run(_args, { ask }) {
       await new Promise<void>((resolve) => onReady(resolve));
-      return toolText(String(await ask('q', { method: 'confirm', params: { title: 'Still there?' }, timeoutMs: null })));
+      return toolText(String(await ask('q', { params: questionParams('confirm', { title: 'Still there?' }), timeoutMs: null })));
     },
   };
 }

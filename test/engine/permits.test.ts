@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { createPolicy } from '../../src/policy/judge.js';
 import type { Rule, WorkspaceConfig } from '../../src/policy/port.js';
-import type { UiRequest } from '../../src/protocol/events.js';
+import type { UiRequest } from '../../src/protocol/requests.js';
 import { loadSqlite } from '../../src/store/sqlite.js';
 import { createEditTool } from '../../src/tools/edit.js';
 import { toolText, type Tool } from '../../src/tools/port.js';
@@ -13,6 +13,7 @@ import { createReadTool } from '../../src/tools/read.js';
 import { createWriteTool } from '../../src/tools/write.js';
 import { createTestEngine, type EngineSetup, type TestEngine } from '../support/engine.js';
 import { makeTempDir } from '../support/temp-dir.js';
+import { approvalOf } from '../support/requests.js';
 
 interface Desk extends AsyncDisposable {
   berth: TestEngine;
@@ -118,7 +119,7 @@ test('an edit of a file that was not read fails without asking anybody when its 
   expect(await desk.told()).toContain('old_text was not found');
   await desk.call('edit', { path: 'a.txt', old_text: 'one', new_text: 'x' });
   const request = await desk.approval();
-  expect(request.params.diff).toContain('-one');
+  expect(approvalOf(request).diff).toContain('-one');
   desk.answer(request, 'allow_once');
   await desk.told();
   expect(readFileSync(desk.path('a.txt'), 'utf8')).toBe('x\n');
@@ -137,8 +138,12 @@ describe('an approval', () => {
       asked_by: { session_id: desk.session },
       rules: [{ tool: 'write', path: desk.path('b.txt'), action: 'allow' }],
     });
-    const options = request.params.options as { value: string; key: string }[];
-    expect(options.map(({ value, key }) => `${key} ${value}`)).toEqual(['a allow_once', 's allow_session', 'w allow_always', 'd deny']);
+    expect(approvalOf(request).options.map(({ value, key }) => `${key} ${value}`)).toEqual([
+      'a allow_once',
+      's allow_session',
+      'w allow_always',
+      'd deny',
+    ]);
     expect(existsSync(desk.path('b.txt'))).toBe(false);
     desk.answer(request, 'allow_once');
     await desk.told();
@@ -199,8 +204,7 @@ describe('an approval', () => {
     desk.berth.change(desk.session, { approval_mode: 'full' });
     await desk.call('write', write('.envrc'));
     const request = await desk.approval();
-    const options = request.params.options as { value: string }[];
-    expect(options.map(({ value }) => value)).toEqual(['allow_once', 'deny']);
+    expect(approvalOf(request).options.map(({ value }) => value)).toEqual(['allow_once', 'deny']);
     expect(desk.berth.answer(request.request_id, { result: 'allow_always' }).ok).toBe(false);
     desk.answer(request, 'allow_once');
     await desk.told();
@@ -211,8 +215,9 @@ describe('an approval', () => {
     await using desk = createDesk();
     await desk.call('write', write('b\u202etxt.exe', 'x\u001b[2J\u200by\n'));
     const request = await desk.approval();
-    expect(JSON.stringify([request.params.diff, request.params.title, request.params.rule])).not.toMatch(/\\u001b|[\u202e\u200b]/);
-    expect(request.params.diff).toContain(String.raw`x\x1b[2J\u{200b}y`);
+    const { args: _asTheModelWroteThem, remember: _rules, rules: _same, ...shown } = approvalOf(request);
+    expect(JSON.stringify(shown)).not.toMatch(/\\u001b|[\u202e\u200b]/);
+    expect(shown.diff).toContain(String.raw`x\x1b[2J\u{200b}y`);
   });
 
   test('holds for what was shown: a file that changed meanwhile is asked about again', async () => {
@@ -481,7 +486,7 @@ describe('a command', () => {
     ...bash,
     run: (_, { reach: { confinement } }) => Promise.resolve(toolText(`${confinement.kind} ${confinement.network}`)),
   };
-  const valuesOf = ({ params }: UiRequest): unknown[] => (params.options as { value: string }[]).map(({ value }) => value);
+  const valuesOf = ({ params }: UiRequest): unknown[] => ('options' in params ? params.options.map(({ value }) => value) : []);
 
   test('that is known to need the network can be allowed with it, for this once', async () => {
     await using desk = createDesk({ more: [confined] });
@@ -544,8 +549,13 @@ describe('a command', () => {
     await using desk = createDesk({ more: [bash] });
     await desk.call('bash', { command: 'make', ...wishes });
     const request = await desk.approval();
-    expect(request.params).toMatchObject({ rule, rules: [{ command: 'make', exact: true, ...wishes }] });
-    expect(request.params.options).toContainEqual({ value: 'allow_always', key: 'w', label: `Always allow in this workspace: ${rule}` });
+    const rules = [{ command: 'make', exact: true, ...wishes }];
+    expect(request.params).toMatchObject({ rule, rules, remember: rules });
+    expect(approvalOf(request).options).toContainEqual({
+      value: 'allow_always',
+      key: 'w',
+      label: `Always allow in this workspace: ${rule}`,
+    });
     desk.answer(request, 'deny');
     await desk.berth.idle(desk.session);
   });

@@ -125,7 +125,7 @@ async function answer(scene: Scene, berth: Berth, pick: number): Promise<void> {
   const [request_id, request] = open[pick % Math.max(1, open.length)] ?? [];
   if (request_id === undefined || request === undefined) return;
   const { method, params } = request.payload;
-  const options = ((params.options ?? []) as { value: string }[]).map(({ value }) => value);
+  const options = 'options' in params ? params.options.map(({ value }) => value) : [];
   const results = { select: options[pick % Math.max(1, options.length)], confirm: pick % 2 === 0, input: 'a name', editor: null };
   const reply = await berth.call('ui_response', { request_id, result: results[method] });
   if (reply.ok) return;

@@ -472,12 +472,13 @@ function checkStarted(world: World, sessionId: string, runId: string, expected: 
 }
 
 const valid = {
-  select: (choice: number, options: string[]) => options[choice % options.length],
+  select: (choice: number, options: string[]) => options[choice % options.length] ?? null,
   confirm: (choice: number) => choice % 2 === 0,
   input: (choice: number) => (choice % 3 === 0 ? null : `name ${choice}`),
   editor: (choice: number) => (choice % 3 === 0 ? null : `line ${choice}`),
 };
-const wrong = { select: 'nowhere', confirm: 'perhaps', input: 7, editor: false };
+/** The types of the client let nobody say these. */
+const wrong = { select: 'nowhere', confirm: 'perhaps', input: 7 as unknown as string, editor: false };
 
 function answer(world: World, deed: DeedOf<'answer'>): void {
   const all = [...world.monitor.requests];
@@ -487,7 +488,7 @@ function answer(world: World, deed: DeedOf<'answer'>): void {
   const [requestId, request] = among[deed.pick % Math.max(1, among.length)] ?? [];
   if (requestId === undefined || request === undefined) return;
   const { method, params } = request.payload;
-  const options = ((params.options ?? []) as { value: string }[]).map(({ value }) => value);
+  const options = 'options' in params ? params.options.map(({ value }) => value) : [];
   const isApproval = params.kind === 'approval';
   const result =
     deed.how === 'invalid'
@@ -495,7 +496,7 @@ function answer(world: World, deed: DeedOf<'answer'>): void {
       : deed.how === 'deny' && isApproval
         ? 'deny'
         : deed.how === 'reason' && isApproval
-          ? { value: 'deny', reason: 'not now' }
+          ? ({ value: 'deny', reason: 'not now' } as const)
           : valid[method](deed.choice, options);
   const payload = {
     request_id: requestId,

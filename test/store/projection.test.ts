@@ -19,6 +19,7 @@ import type { Decision, Fresh } from '../../src/core/decision.js';
 import type { ContentBlock } from '../../src/protocol/messages.js';
 import type { LogLine } from '../../src/store/log-lines.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
+import { questionParams } from '../support/requests.js';
 
 function expectFoldIsRows(berth: TestEngine, session: string): void {
   const folded = berth.events(session).reduce<SessionState>(evolve, emptySession(session));
@@ -85,8 +86,7 @@ const moves: Record<string, Move> = {
       id,
       toolCallId: call.id,
       askKey: id,
-      method: 'input',
-      params: { title: 'x' },
+      params: questionParams('input'),
       expiresAtMs: pick(2) ? fresh.nowMs : null,
     });
   },

@@ -6,6 +6,7 @@ import { askPerson, type NewRequest } from '../../src/core/requests.js';
 import { createSession } from '../../src/core/settings.js';
 import type { Fact } from '../../src/protocol/events.js';
 import type { ContentBlock, Usage } from '../../src/protocol/messages.js';
+import { questionParams } from './requests.js';
 
 /** Ids that count, and a clock that stands still. */
 function createFresh(contents: ReadonlyMap<string, ContentBlock[] | null>): Fresh {
@@ -127,7 +128,7 @@ export function createPlay(): CorePlay {
     },
     ask(overrides = {}) {
       const id = overrides.id ?? fresh.id('req');
-      const request = { toolCallId: 'call_1', askKey: 'answer', method: 'confirm' as const, params: {}, expiresAtMs: null };
+      const request = { toolCallId: 'call_1', askKey: 'answer', params: questionParams('confirm'), expiresAtMs: null };
       play.take(askPerson(state, { ...request, ...overrides, id }));
       return id;
     },

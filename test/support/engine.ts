@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { submitInput, type NewInput, type Submitted } from '../../src/core/inputs.js';
-import { answerRequest, type Answer } from '../../src/core/requests.js';
+import { answerRequest, type Response } from '../../src/core/requests.js';
 import { abortRun } from '../../src/core/runs.js';
 import { changeSettings, createSession, type SettingsChange } from '../../src/core/settings.js';
 import type { Outcome } from '../../src/engine/commit.js';
@@ -104,7 +104,7 @@ export interface TestEngine extends AsyncDisposable {
   /** The run that took it; throws if it was refused. */
   prompt(sessionId: string, text?: string): string;
   abort(sessionId: string, keepQueue?: boolean): void;
-  answer(requestId: string, answer: Partial<Answer>): Outcome<unknown>;
+  answer(requestId: string, answer: Partial<Response>): Outcome<unknown>;
   until<T>(sessionId: string, look: () => T | undefined): Promise<T>;
   idle(sessionId: string): Promise<void>;
   /** Resolves when a run of another session has been driven from its start to its end: whatever was woken before has had its turn. */

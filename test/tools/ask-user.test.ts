@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAskUserTool } from '../../src/tools/ask-user.js';
+import type { QuestionAnswer } from '../../src/protocol/request-answers.js';
 import { toolText, type Question } from '../../src/tools/port.js';
 import { toolContext } from '../support/tool-context.js';
 
 const askUser = createAskUserTool();
 
-async function ask(args: unknown, answer: unknown) {
+async function ask(args: unknown, answer: QuestionAnswer) {
   const asked: { key: string; question: Question }[] = [];
   const context = toolContext({
     cwd: '/',
@@ -25,9 +26,9 @@ test('a question goes out once, under a key that is the same after a restart', a
     {
       key: 'answer',
       question: {
-        method: 'select',
         params: {
           kind: 'question',
+          method: 'select',
           title: 'Which?',
           message: 'Choose.',
           options: [
@@ -43,12 +44,12 @@ test('a question goes out once, under a key that is the same after a restart', a
 
 test('only what was given is sent, and without a timeout the question waits', async () => {
   expect((await ask({ method: 'confirm', title: 'Go?' }, true)).asked[0]?.question).toEqual({
-    method: 'confirm',
-    params: { kind: 'question', title: 'Go?' },
+    params: { kind: 'question', method: 'confirm', title: 'Go?' },
     timeoutMs: null,
   });
   expect((await ask({ method: 'editor', title: 'Log', placeholder: 'p', default: 'd' }, '')).asked[0]?.question.params).toEqual({
     kind: 'question',
+    method: 'editor',
     title: 'Log',
     placeholder: 'p',
     default: 'd',
@@ -62,8 +63,8 @@ test.for([
   ['input', 'Seagull', 'The person wrote: Seagull'],
   ['input', '', 'The person left it empty.'],
   ['editor', 'one\ntwo', 'The person wrote: one\ntwo'],
-  ['editor', { odd: 1 }, 'The person wrote: {"odd":1}'],
-] as const)('%s answered with %j is told as "%s"', async ([method, answer, text]) => {
+  ['select', ['north', 'east'], 'The person chose: ["north","east"]'],
+] satisfies [string, QuestionAnswer, string][])('%s answered with %j is told as "%s"', async ([method, answer, text]) => {
   expect((await ask({ method, title: 'T', options: ['north'] }, answer)).result).toEqual(toolText(text));
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UiRequest } from '../../src/protocol/events.js';
+import type { UiRequest } from '../../src/protocol/requests.js';
 import { openCalls } from '../../src/view/open-calls.js';
 import { emptyView, type SessionView } from '../../src/view/session-view.js';
 
