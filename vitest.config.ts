@@ -11,6 +11,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 60_000,
     retry: 0,
+    // Loading what a file imports takes longer than most files do: a worker loads it once for all its files.
+    isolate: false,
     // Most of a suite is waiting for a daemon of its own; what is measured must not wait for too many others.
     maxWorkers: 2,
   },

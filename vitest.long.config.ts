@@ -4,5 +4,5 @@ import base from './vitest.config.js';
 /** Kills, floods, races and random sequences: what takes so long that `npm test` leaves it out. */
 export default defineConfig({
   ...base,
-  test: { ...base.test, include: ['test/**/*.long.test.ts'], exclude: configDefaults.exclude },
+  test: { ...base.test, include: ['test/**/*.long.test.ts'], exclude: configDefaults.exclude, isolate: true },
 });

@@ -25,11 +25,24 @@ function run(command: string, args: string[], shown: boolean): Promise<{ ok: boo
   });
 }
 
-async function runStep(script: string): Promise<boolean> {
+interface Step {
+  script: string;
+  ok: boolean;
+  output: string;
+}
+
+async function runStep(script: string): Promise<Step> {
   const from = performance.now();
   const { ok, output } = await run('npm', ['run', '-s', script], false);
-  process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${script} (${((performance.now() - from) / 1000).toFixed(1)} s)\n${ok ? '' : output}`);
-  return ok;
+  process.stdout.write(`${ok ? 'ok  ' : 'FAIL'} ${script} (${((performance.now() - from) / 1000).toFixed(1)} s)\n`);
+  return { script, ok, output };
+}
+
+/** The checks, one after the other: the suites leave one process room beside them. */
+async function runChecks(): Promise<Step[]> {
+  const steps: Step[] = [];
+  for (const script of ['types', 'lint', 'format:check', 'knip']) steps.push(await runStep(script));
+  return steps;
 }
 
 /** The suites that take long, and nothing else: the rest has been checked by `npm test`. */
@@ -67,17 +80,17 @@ function tellSkipped(report: Report): void {
 }
 
 const built = await runStep('build');
-const checked = isLong ? [] : await Promise.all(['format:check', 'lint', 'types', 'knip'].map(runStep));
-const { ok, report } = await runTests();
+const [checked, { ok, report }] = await Promise.all([isLong ? [] : runChecks(), runTests()]);
+const failedSteps = [built, ...checked].filter((step) => !step.ok);
+for (const { script, output } of failedSteps) process.stdout.write(`\nFAIL ${script}\n${output}`);
 if (report) tellSkipped(report);
 
 if (!isLong) process.stdout.write('\nLeft out: suites that take minutes (test/**/*.long.test.ts); npm run test:long runs them\n');
-const stepsFailed = [built, ...checked].filter((passed) => !passed).length;
 // A file that cannot be loaded fails without a failed test in it.
 const filesFailed = report?.testResults.filter(
   (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
 );
 const testsFailed = (report?.numFailedTests ?? 0) + (filesFailed?.length ?? 0);
-const failed = stepsFailed + (ok ? testsFailed : Math.max(1, testsFailed));
+const failed = failedSteps.length + (ok ? testsFailed : Math.max(1, testsFailed));
 process.stdout.write(`\n${report?.numPassedTests ?? 0} passed, ${failed} failed\n`);
 process.exitCode = failed === 0 ? 0 : 1;
