@@ -1,9 +1,10 @@
 import type { Berth } from '../client/connect.js';
-import type { SessionView } from '../view/session-view.js';
 import type { RunError, RunOutcome } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 import { formatDuration } from '../view/durations.js';
 import { createMessageStream } from '../view/message-stream.js';
+import { findRun } from '../view/run-outcome.js';
+import type { SessionView } from '../view/session-view.js';
 import { orRefused } from './refusals.js';
 
 export interface AwaitedRun {
@@ -51,11 +52,10 @@ export async function awaitRun(berth: Berth, sessionId: string, runId: string, {
   }
 
   /** How the run had ended when this view was read, if it had. */
-  async function endIn({ state, messages }: SessionView): Promise<LastRun | undefined> {
-    if (state.run?.id === runId) return undefined;
-    if (state.lastRun?.id === runId) return state.lastRun;
-    // A run that another one followed already; one of which there is no message is still to come.
-    if (!messages.some(({ run_id }) => run_id === runId)) return undefined;
+  async function endIn(view: SessionView): Promise<LastRun | undefined> {
+    const found = findRun(view, runId);
+    if (found.state === 'ended') return found.end;
+    if (found.state !== 'replaced') return undefined;
     const { runs } = orRefused(await berth.call('list_runs', { session_id: sessionId }));
     const run = runs.find(({ run_id }) => run_id === runId);
     return { outcome: run?.outcome ?? 'interrupted', error: run?.error ?? null };

@@ -1,17 +1,17 @@
 import type { Berth } from '../client/connect.js';
-import type { SessionView } from '../view/session-view.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { UiRequest } from '../protocol/requests.js';
 import { modeNames, modes } from '../view/modes.js';
 import { printableLine } from '../view/printable.js';
 import { inputKindText } from '../view/queue-text.js';
+import type { SessionView } from '../view/session-view.js';
 import { shortId } from '../view/short-ids.js';
+import { describePause } from './advice.js';
 import { Refused } from './exit.js';
 import { readAnswer } from './questions.js';
 import { readMode } from './read-mode.js';
 import { orRefused } from './refusals.js';
 import { resumeLastRun } from './resume.js';
-import { describePause } from './run-ending.js';
 
 interface Deps {
   berth: Berth;

@@ -1,5 +1,4 @@
 import type { Heard } from '../client/attach.js';
-import type { SessionView } from '../view/session-view.js';
 import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 import { formatDuration } from '../view/durations.js';
@@ -8,15 +7,17 @@ import { modes } from '../view/modes.js';
 import { openCalls } from '../view/open-calls.js';
 import { printableLine } from '../view/printable.js';
 import { inputKindText } from '../view/queue-text.js';
+import { describeEnding, describeError } from '../view/run-outcome.js';
+import type { SessionView } from '../view/session-view.js';
 import { shortId } from '../view/short-ids.js';
 import { describeStatus } from '../view/status-text.js';
 import { startedHeadline } from '../view/tool-headline.js';
 import { createToolOutputs } from '../view/tool-output.js';
+import { adviseResume, describePause } from './advice.js';
 import { clipColumns } from './columns.js';
 import { clipHeadline, showEnding, showMessage } from './message-lines.js';
 import type { Page } from './page.js';
 import { describeAnswer, describeQuestion, hintOf, type Shown } from './questions.js';
-import { describeEnding, describeError, describePause } from './run-ending.js';
 import type { Style } from './style.js';
 import { showToolEnd } from './tool-lines.js';
 
@@ -171,9 +172,10 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
 
   function endRun(id: string, ended: Pick<EventPayload<'agent_end'>, 'outcome' | 'error'> & { abandoned?: boolean }): void {
     endedRun = id;
-    const { text, advice } = describeEnding(ended, `/resume here, or berth resume ${named},`);
-    const line = `[run] ${clipTrouble(text)}${advice === '' ? '' : `; ${advice}`}`;
-    if (ended.outcome === 'failed' || ended.outcome === 'interrupted') alarm(line);
+    const ending = describeEnding(ended);
+    const advice = adviseResume(ending, `/resume here, or berth resume ${named},`);
+    const line = `[run] ${clipTrouble(ending.text)}${advice === '' ? '' : `; ${advice}`}`;
+    if (ending.level === 'alarm') alarm(line);
     else note(line);
   }
 

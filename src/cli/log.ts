@@ -1,12 +1,12 @@
 import type { Berth } from '../client/connect.js';
 import type { Message } from '../protocol/messages.js';
-import { printableLine } from '../view/printable.js';
+import { describeEnding } from '../view/run-outcome.js';
 import { shortId } from '../view/short-ids.js';
+import { adviseResume } from './advice.js';
 import { exit } from './exit.js';
 import { showMessage } from './message-lines.js';
 import { createPage } from './page.js';
 import { orRefused } from './refusals.js';
-import { describeEnding } from './run-ending.js';
 import { isColoured, outputColumns, writeOut } from './standard-streams.js';
 import { createStyle } from './style.js';
 import { readCount, type Subcommand } from './subcommand.js';
@@ -67,9 +67,10 @@ async function readEndings(berth: Berth, session_id: string, messages: Message[]
     const page = orRefused(await berth.call('list_runs', { session_id, ...(before === undefined ? {} : { before }) }));
     for (const { run_id, outcome, error } of page.runs) {
       if (!wanted.delete(run_id) || outcome === null || outcome === 'completed') continue;
-      const { text, advice } = describeEnding({ outcome, error }, `berth resume ${shortId(session_id)}`);
+      const ending = describeEnding({ outcome, error });
+      const advice = adviseResume(ending, `berth resume ${shortId(session_id)}`);
       const isResumable = run_state === 'idle' && run_id === last?.run_id && last.abandoned !== true && advice !== '';
-      endings.set(run_id, `[run] ${printableLine(text)}${isResumable ? `; ${advice}` : ''}`);
+      endings.set(run_id, `[run] ${ending.text}${isResumable ? `; ${advice}` : ''}`);
     }
     before = page.runs.at(-1)?.run_id;
     if (!page.has_more || before === undefined) break;

@@ -3,10 +3,10 @@ import type { CommandInput } from '../protocol/commands.js';
 import type { RuleRow } from '../protocol/permissions.js';
 import { printableLine } from '../view/printable.js';
 import { shortId } from '../view/short-ids.js';
+import { ruleSentence, ruleText } from '../view/rule-text.js';
 import { currentDirectory } from './directory.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { shortenHome } from './home-path.js';
-import { describeRule, confirmRule } from './permission-words.js';
 import { orRefused } from './refusals.js';
 import type { Cli, Subcommand } from './subcommand.js';
 
@@ -75,7 +75,7 @@ export const permissionsAdd: Subcommand = {
     const done = orRefused(await berth.call('add_permission', { ...scope, rule }));
     const id = await findId(berth, scope, rule);
     if (json) cli.printJson({ ...done, permission_id: id });
-    else cli.print(`${confirmRule(rule)}, ${describeScope(done)}${id === null ? '' : ` (berth permissions rm ${id} takes it back)`}`);
+    else cli.print(`${ruleSentence(rule)}, ${describeScope(done)}${id === null ? '' : ` (berth permissions rm ${id} takes it back)`}`);
     const { words } = args;
     if (words !== undefined && rule.command === words && (await listTools(berth)).includes(words)) {
       cli.complain(`berth: this is about the command ${words}; the tool of that name is meant with --tool ${words}`);
@@ -153,7 +153,7 @@ function describeScope({ workspace, session_id }: { workspace: string | null; se
 async function findId(berth: Berth, { scope, ...place }: Scope, rule: RuleRow): Promise<string | null> {
   const listed = await berth.call('list_permissions', scope === 'everywhere' ? { cwd: currentDirectory() } : place);
   if (!listed.ok) return null;
-  const said = describeRule(rule);
-  const same = listed.payload.permissions.filter((one) => one.permission_id !== '' && describeRule(one.rule) === said);
+  const said = ruleText(rule);
+  const same = listed.payload.permissions.filter((one) => one.permission_id !== '' && ruleText(one.rule) === said);
   return same.toSorted((a, b) => Number(b.permission_id) - Number(a.permission_id))[0]?.permission_id ?? null;
 }

@@ -3,10 +3,11 @@ import type { PermissionView } from '../protocol/permissions.js';
 import { modes } from '../view/modes.js';
 import { printableLine } from '../view/printable.js';
 import { shortId } from '../view/short-ids.js';
+import { ruleSubject } from '../view/rule-text.js';
 import { alignColumns, clipColumns } from './columns.js';
 import { exit } from './exit.js';
 import { shortenHome } from './home-path.js';
-import { describeSubject, readPlace } from './permission-words.js';
+import { readScope } from './permission-scope.js';
 import { orRefused } from './refusals.js';
 import { outputColumns } from './standard-streams.js';
 import type { Subcommand } from './subcommand.js';
@@ -34,7 +35,7 @@ export const permissionsLs: Subcommand = {
   ].join('\n'),
   async run({ all, session, json }: Args, cli) {
     const berth = await cli.connect();
-    const place = await readPlace(cli, berth, session);
+    const place = await readScope(cli, berth, session);
     const found = orRefused(await berth.call('list_permissions', { ...place, all: all === true }));
     if (json) {
       cli.printJson(found);
@@ -74,7 +75,7 @@ function toTable(permissions: PermissionView[]): string[] {
     rule.action,
     printableLine(rule.tool),
     describeSource(source, workspace, session_id),
-    describeSubject(rule),
+    ruleSubject(rule),
   ]);
   return alignColumns([['ID', 'ACTION', 'TOOL', 'FROM', 'WHAT'], ...rows]).map((line) => clipColumns(line, outputColumns()));
 }

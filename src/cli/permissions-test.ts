@@ -1,9 +1,10 @@
 import type { ReplyPayload } from '../protocol/commands.js';
 import { printable, printableLine } from '../view/printable.js';
+import { ruleText } from '../view/rule-text.js';
 import { alignColumns } from './columns.js';
 import { exit, WrongUsage, type ExitCode } from './exit.js';
 import { shortenHome } from './home-path.js';
-import { describeRule, readPlace } from './permission-words.js';
+import { readScope } from './permission-scope.js';
 import { readMode } from './read-mode.js';
 import { orRefused } from './refusals.js';
 import { isColoured } from './standard-streams.js';
@@ -56,7 +57,7 @@ export const permissionsTest: Subcommand = {
     const berth = await cli.connect();
     const found = orRefused(
       await berth.call('get_ruling', {
-        ...(await readPlace(cli, berth, session)),
+        ...(await readScope(cli, berth, session)),
         tool: tool ?? (path === undefined ? 'bash' : 'write'),
         ...(path === undefined ? { command: command ?? '' } : { path }),
         ...(mode === undefined ? {} : { mode }),
@@ -88,7 +89,7 @@ function describeTest(found: Test, isCommand: boolean, style: Style): string[] {
 
 function describeRemembered(rules: Test['rules']): string[] {
   if (rules.length === 0) return ['It can be allowed once only.'];
-  return ['“Always” would add:', ...rules.map((rule) => `  ${describeRule(rule)}`)];
+  return ['“Always” would add:', ...rules.map((rule) => `  ${ruleText(rule)}`)];
 }
 
 function paint(action: Action, line: string, style: Style): string {

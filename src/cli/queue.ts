@@ -4,10 +4,10 @@ import type { QueuedInput } from '../protocol/events.js';
 import { printableLine } from '../view/printable.js';
 import { inputKindText } from '../view/queue-text.js';
 import { matchIds, shortId, shortIds } from '../view/short-ids.js';
+import { describePause } from './advice.js';
 import { alignColumns, clipColumns } from './columns.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { orRefused } from './refusals.js';
-import { describePause } from './run-ending.js';
 import { readStdin } from './stdin.js';
 import { readCount, type Subcommand, type Cli } from './subcommand.js';
 

@@ -1,6 +1,7 @@
 import type { Berth } from '../client/connect.js';
 import type { ReplyPayload } from '../protocol/commands.js';
 import type { StateView } from '../protocol/views.js';
+import { resumeActionFor } from '../view/run-outcome.js';
 import { shortId } from '../view/short-ids.js';
 import { exit, Refused, WrongUsage } from './exit.js';
 import { orRefused } from './refusals.js';
@@ -48,6 +49,6 @@ interface Resumed {
 export async function resumeLastRun(berth: Berth, session_id: string, chosen?: Action): Promise<Resumed> {
   const { last_run: last } = orRefused(await berth.call('get_state', { session_id }));
   if (!last) throw new Refused('this session has had no run yet, so there is none to resume; send a message with berth send');
-  const action = chosen ?? (last.outcome === 'failed' ? 'retry' : 'continue');
+  const action = chosen ?? resumeActionFor(last.outcome);
   return { last, action, done: orRefused(await berth.call('resume_run', { session_id, run_id: last.run_id, action })) };
 }

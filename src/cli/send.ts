@@ -3,14 +3,14 @@ import type { Berth } from '../client/connect.js';
 import { SessionUnclear } from '../client/resolve.js';
 import { utf8Bytes } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
-import { printableLine } from '../view/printable.js';
+import { describeEnding } from '../view/run-outcome.js';
 import { shortId } from '../view/short-ids.js';
+import { adviseResume } from './advice.js';
 import { awaitRun, type AwaitedRun } from './awaited-run.js';
 import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
 import { newestOrNew } from './newest.js';
 import { createPage } from './page.js';
 import { orRefused } from './refusals.js';
-import { describeEnding } from './run-ending.js';
 import { outputColumns, writeOut } from './standard-streams.js';
 import { readStdin } from './stdin.js';
 import type { Subcommand, Cli } from './subcommand.js';
@@ -143,7 +143,8 @@ async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: t
 }
 
 function describeEnd(run: AwaitedRun, sessionId: string): string {
-  const { text, advice } = describeEnding(run, `berth resume ${shortId(sessionId)}`);
+  const ending = describeEnding(run);
+  const advice = adviseResume(ending, `berth resume ${shortId(sessionId)}`);
   const then = advice === '' ? '' : `; ${advice}`;
-  return `the run ${run.outcome === 'failed' ? '' : 'was '}${printableLine(text)}${then}`;
+  return `the run ${run.outcome === 'failed' ? '' : 'was '}${ending.text}${then}`;
 }

@@ -1,14 +1,16 @@
-import { viewOf } from '../view/session-view.js';
 import type { StateView } from '../protocol/views.js';
 import { modes } from '../view/modes.js';
 import { printableLine } from '../view/printable.js';
+import { describeEnding } from '../view/run-outcome.js';
+import { viewOf } from '../view/session-view.js';
 import { shortId } from '../view/short-ids.js';
 import { describeStatus } from '../view/status-text.js';
+import { usageText } from '../view/usage-text.js';
+import { adviseResume, describePause } from './advice.js';
 import { alignColumns } from './columns.js';
 import { exit } from './exit.js';
 import { shortenHome } from './home-path.js';
 import { orRefused } from './refusals.js';
-import { describeEnding, describePause } from './run-ending.js';
 import type { Subcommand } from './subcommand.js';
 
 interface Args {
@@ -40,7 +42,7 @@ function describeState(found: StateView): string[][] {
     ['model', `${printableLine(found.model)}, thinking ${found.thinking}`],
     ['mode', found.approval_mode === 'ask' ? '' : `${found.approval_mode}: ${modes[found.approval_mode]}`],
     ['context', found.context_left_percent === null ? '' : `${found.context_left_percent}% left`],
-    ['used', found.usage ? describeUsage(found.usage) : ''],
+    ['used', found.usage ? usageText(found.usage) : ''],
     ['state', describeWork(found)],
     ...Object.values(found.ui.status).map((text) => ['waits', printableLine(describeStatus(text, Date.now()))]),
     ['last run', describeLastRun(found)],
@@ -64,14 +66,10 @@ function describeWork({ run_state, run_id, turn_id, compaction }: StateView): st
   return `${run_state} ${run_id}${turn}${compaction ? ', old messages are being summarised' : ''}`;
 }
 
-function describeUsage({ input, output, cache_read, cache_write, cost_usd }: NonNullable<StateView['usage']>): string {
-  const cached = cache_read + cache_write === 0 ? '' : `, ${cache_read} read from and ${cache_write} written to the cache`;
-  return `${input} tokens in, ${output} out${cached}${cost_usd === null ? '' : `, $${cost_usd.toFixed(4)}`}`;
-}
-
 function describeLastRun({ last_run, session_id, run_state }: StateView): string {
   if (!last_run) return '';
-  const { text, advice } = describeEnding(last_run, `berth resume ${shortId(session_id)}`);
+  const ending = describeEnding(last_run);
+  const advice = adviseResume(ending, `berth resume ${shortId(session_id)}`);
   const then = advice === '' || run_state !== 'idle' ? '' : `; ${advice}`;
-  return `${printableLine(text)}${then} (${last_run.run_id})`;
+  return `${ending.text}${then} (${last_run.run_id})`;
 }

@@ -12,6 +12,18 @@ export { modeNames, modes, toMode, type Mode } from '../view/modes.js';
 export { openCalls, type OpenCallView } from '../view/open-calls.js';
 export { keepNewest, olderPageOf, prependPage, type MessagePage, type PageBefore } from '../view/paging.js';
 export { createPrintableStream, printable, printableJson, printableLine, type PrintableStream } from '../view/printable.js';
+export { inputKindText, pauseText } from '../view/queue-text.js';
+export { describeRefusal, refusalCode, type Remedies } from '../view/refusal-text.js';
+export { ruleSentence, ruleSubject, ruleText } from '../view/rule-text.js';
+export {
+  describeEnding,
+  describeError,
+  findRun,
+  resumeActionFor,
+  type EndedRun,
+  type RunEnding,
+  type RunStanding,
+} from '../view/run-outcome.js';
 export { describeActivity, sessionTitle } from '../view/session-list.js';
 export { applyEvent, emptyView, viewOf, type SessionView, type Snapshot } from '../view/session-view.js';
 export type { StreamKind, Transport } from './transport.js';
@@ -21,6 +33,7 @@ export { describeStatus } from '../view/status-text.js';
 export { startedHeadline, toolHeadline } from '../view/tool-headline.js';
 export { createToolOutputs, type ToolOutputListener, type ToolOutputs } from '../view/tool-output.js';
 export { describeToolEnd, type ToolResult } from '../view/tool-result.js';
+export { usageText } from '../view/usage-text.js';
 export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
 export type { WireEvent } from '../protocol/events.js';
 export { approvalAnswers, denyWithReason, type ApprovalChoice, type DeniedWithReason } from '../protocol/approval-answers.js';
