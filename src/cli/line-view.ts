@@ -52,6 +52,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   const waiting = new Set<string>();
   /** What was shown of lines that stay, by key. */
   const widgets = new Map<string, string>();
+  const statuses = new Map<string, string>();
   let named = '';
   /** The newest run whose end was shown. */
   let endedRun = '';
@@ -129,6 +130,13 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
 
   function showWidgets(view: SessionView): void {
     for (const key of new Set([...widgets.keys(), ...Object.keys(view.widgets)])) showWidget(key, view.widgets[key] ?? []);
+  }
+
+  /** A status that is told again, as it is to whoever comes back, is no news. */
+  function showStatus({ key, text }: { key: string; text: string }): void {
+    if (text === (statuses.get(key) ?? '')) return;
+    statuses.set(key, text);
+    if (text !== '') note(`[status] ${clipTrouble(describeStatus(text, Date.now()))}`);
   }
 
   function ask(request: EventPayload<'ui_request'>): void {
@@ -241,8 +249,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
         return note(`[notice] ${quote(event.payload.params.message)}`);
       case 'ui_status':
         // Who watches has heard of a failed attempt already.
-        if (event.payload.params.text === '' || event.payload.params.key === 'model') return undefined;
-        return note(`[status] ${clipTrouble(describeStatus(event.payload.params.text, Date.now()))}`);
+        if (event.payload.params.key !== 'model') showStatus(event.payload.params);
+        return undefined;
       case 'goodbye':
         return event.payload.reason === 'shutting_down' ? note('[daemon] stops') : undefined;
       default:
@@ -256,7 +264,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       catchUp(view);
       if (recent) showQueue(view);
       if (view.state.paused) showPause(view);
-      for (const text of Object.values(view.status)) note(`[status] ${clipTrouble(describeStatus(text, Date.now()))}`);
+      for (const [key, text] of Object.entries(view.status)) showStatus({ key, text });
       if (view.state.compaction) note('[summary] old messages are being summarised');
     },
     event: show,

@@ -115,7 +115,11 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
     const head = log.head();
     const payload = { seq: log.lastSeqOf(sessionId), resumed: after !== undefined, log_id: logId, session_id: sessionId };
     connection.write(encodeAnswer(read.id, { ok: true, type: 'subscribed', payload }, head));
-    begin(connection, { sessionId, after: after ?? head, liveFrom: head, live, prelude: undefined }, client_id);
+    begin(
+      connection,
+      { sessionId, after: after ?? head, fromCursor: after !== undefined, liveFrom: head, live, prelude: undefined },
+      client_id,
+    );
   }
 
   return {
@@ -143,7 +147,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
       function beginUnasked(): void {
         const recent = runs.recent(now() - limits.v1EndedRunMs);
         const prelude = { runIds: recent.filter((runId) => !heardOut.has(runId, toldBefore)), upTo: acceptedAt };
-        const start = { sessionId: '*', after: acceptedAt, liveFrom: 0, live: true, prelude };
+        const start = { sessionId: '*', after: acceptedAt, fromCursor: false, liveFrom: 0, live: true, prelude };
         if (connection.isOpen()) begin(connection, start, undefined);
       }
       // Whoever says nothing is a client of the first protocol: it hears of everything, and of what is going on first.

@@ -9,6 +9,8 @@ export interface SubscriptionStart {
   sessionId: string;
   /** Everything above this is sent. */
   after: number;
+  /** The reader had a view of the session at `after`. */
+  fromCursor: boolean;
   /** Messages that end above this are live: their text comes before their end. */
   liveFrom: number;
   live: boolean;
@@ -50,7 +52,8 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
   const sentOutput = new Map<string, number>();
   /** A long line of which some pieces are written. */
   let begun: { seq: number; bytes: number; pieces: number } | undefined;
-  let seenSignals = engine.signals.version();
+  // Signals have no seq, so that a reader with a cursor may have missed some: it is told the newest of each key again.
+  let seenSignals = start.fromCursor && sessionId !== '*' ? 0 : engine.signals.version();
   let stalled: NodeJS.Timeout | undefined;
   let scheduled = false;
   let stopped = false;

@@ -101,6 +101,16 @@ describe('where a subscription begins', () => {
     expect(types(heard(events))).not.toContain('message_update');
   });
 
+  test('with a cursor it is told what has no seq, too: the todo list that came after the cursor', async () => {
+    const sessionId = await newSession(client);
+    const { seq } = done(await client.call('attach', { session_id: sessionId })) as { seq: number };
+    await say(client, sessionId, 'plan moor, unload');
+    const events = await listenTo(fast, { session_id: sessionId, after: seq });
+    const widget = await events.until(isEvent('ui_widget'));
+    expect(widget.payload).toMatchObject({ session_id: sessionId, params: { key: 'todo' } });
+    expect(JSON.stringify(widget.payload)).toContain('unload');
+  });
+
   test('attach, then subscribe after its seq: nothing is missing and nothing comes twice', async () => {
     const sessionId = await newSession(patient);
     await say(patient, sessionId, 'say one');
