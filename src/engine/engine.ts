@@ -75,8 +75,11 @@ export function createEngine(deps: EngineDeps) {
   const tools = new Map(deps.tools.map((tool) => [tool.name, tool]));
   const wakes = createWakes();
   const giveUp = new AbortController();
-  /** Live text moves subscribers only; everything else looks when something was committed. */
-  const stirs = createWakes();
+  /**
+   * Live text moves subscribers only; everything else looks when something was committed. It goes out as soon as all that came with it is
+   * read: the end of the turn comes after more reads of the same socket, and readers would have nothing to do meanwhile.
+   */
+  const stirs = createWakes((flush) => process.nextTick(flush));
   const liveDeps = { wake: stirs.wake, now };
   const live = createLiveMessages(liveDeps);
   const liveTools = createLiveTools(liveDeps);

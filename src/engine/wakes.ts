@@ -1,13 +1,14 @@
 /** After-commit signals: a bit for each session. Listeners read what is true; a lost wake costs a delay, never a fact. */
 export interface Wakes {
   wake(sessionId: string): void;
-  /** Called once for any number of wakes of a turn of the event loop. Returns how to stop listening. */
+  /** Called once for any number of wakes until what was scheduled runs. Returns how to stop listening. */
   listen(listener: (sessionId: string) => void): () => void;
   /** Nobody is woken any more. */
   close(): void;
 }
 
-export function createWakes(): Wakes {
+/** Wakes are gathered until `schedule` runs them: for a turn of the event loop unless told. */
+export function createWakes(schedule: (flush: () => void) => void = setImmediate): Wakes {
   const listeners = new Set<(sessionId: string) => void>();
   let awake = new Set<string>();
 
@@ -19,7 +20,7 @@ export function createWakes(): Wakes {
 
   return {
     wake(sessionId) {
-      if (awake.size === 0) setImmediate(flush);
+      if (awake.size === 0) schedule(flush);
       awake.add(sessionId);
     },
     listen(listener) {
