@@ -474,7 +474,7 @@ export function createWorld(seed: number) {
             bug ??= error;
           }
         }),
-        { sessionId, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined },
+        { sessionId, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined, fromCursor: false },
         {
           engine,
           endedTexts: createEndedTexts(engine),
