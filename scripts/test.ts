@@ -45,7 +45,7 @@ async function runChecks(): Promise<Step[]> {
   return steps;
 }
 
-/** The suites that take long, and nothing else: the rest has been checked by `npm test`. */
+/** The suites that take long or have a longer size, and nothing else: the rest has been checked by `npm test`. */
 const isLong = process.argv.includes('--long');
 
 async function runTests(): Promise<{ ok: boolean; report: Report | undefined }> {
@@ -85,7 +85,10 @@ const failedSteps = [built, ...checked].filter((step) => !step.ok);
 for (const { script, output } of failedSteps) process.stdout.write(`\nFAIL ${script}\n${output}`);
 if (report) tellSkipped(report);
 
-if (!isLong) process.stdout.write('\nLeft out: suites that take minutes (test/**/*.long.test.ts); npm run test:long runs them\n');
+if (!isLong)
+  process.stdout.write(
+    '\nLeft out: suites that take minutes (test/**/*.long.test.ts), and the long sizes of others; npm run test:long runs them\n',
+  );
 // A file that cannot be loaded fails without a failed test in it.
 const filesFailed = report?.testResults.filter(
   (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),

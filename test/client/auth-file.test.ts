@@ -22,14 +22,14 @@ import { AuthFileRefused, createAuthReader, readAuthFile, removeKey, setKey } fr
 import { limits } from '../../src/protocol/limits.js';
 import { poll } from '../cli/run-cli.js';
 import { missing } from '../needs.js';
+import { faultSize, sized } from '../support/fault-sizes.js';
 import { isRoot, strangerUid } from '../support/processes.js';
 import { createRandom } from '../support/random.js';
 import { makeTempDir, type TempDir } from '../support/temp-dir.js';
-import { isFull } from '../support/wire.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-const kills = isFull ? 400 : 40;
+const kills = sized({ short: 8, long: 40, full: 400 });
 const herd = 20;
 const secret = 'sk-Zq8Wm3Kx7Vt2';
 /** A container may have strace and forbid it. */
@@ -355,7 +355,7 @@ describe('writers at once', () => {
     expect(readAuthFile(dir.path).keyOf('a')).toBe(secret);
   });
 
-  if (isFull) {
+  if (faultSize !== 'short') {
     test('give up on a lock that is never given back, and say which', async () => {
       using dir = makeTempDir();
       writeFileSync(dir.file('auth.json.lock'), '');

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { faultPoints } from '../../src/engine/fault-points.js';
 import { createRandom } from '../model/world.js';
 import { startDaemon } from '../support/daemon.js';
+import { faultSize } from '../support/fault-sizes.js';
 import { createWorkload, inLanes, median, tell, type Figures } from './workload.js';
 
-const full = process.env.BERTH_FAULTS === 'full';
+const full = faultSize === 'full';
 const seed = process.env.BERTH_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.BERTH_SEED);
 const passes = full ? [1, 2, 3, 5, 8, 13, 21, 34, 55, 89] : [1, 2, 3, 5, 8];
 const repeats = full ? 4 : 1;

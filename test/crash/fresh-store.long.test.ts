@@ -4,9 +4,10 @@ import { setImmediate as turnOfLoop, setTimeout as delay } from 'node:timers/pro
 import { expect, test } from 'vitest';
 import { createRandom } from '../model/world.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { faultSize } from '../support/fault-sizes.js';
 import { checkStore } from './workload.js';
 
-const full = process.env.BERTH_FAULTS === 'full';
+const full = faultSize === 'full';
 const kills = full ? 100 : 20;
 const seed = process.env.BERTH_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.BERTH_SEED);
 

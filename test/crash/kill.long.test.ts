@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { createRandom } from '../model/world.js';
 import { startDaemon } from '../support/daemon.js';
+import { faultSize } from '../support/fault-sizes.js';
 import { createWorkload, inLanes, median, tell, type Figures } from './workload.js';
 
-const full = process.env.BERTH_FAULTS === 'full';
+const full = faultSize === 'full';
 const rounds = full ? 320 : 60;
 const seed = process.env.BERTH_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.BERTH_SEED);
 

@@ -2,10 +2,11 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createRandom } from '../model/world.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { faultSize } from '../support/fault-sizes.js';
 import { createLogMonitor, type LoggedEvent } from '../support/log-monitor.js';
 import type { RawLine } from '../support/raw-client.js';
 
-const full = process.env.BERTH_FAULTS === 'full';
+const full = faultSize === 'full';
 const tries = full ? 1_000 : 200;
 const seed = process.env.BERTH_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.BERTH_SEED);
 

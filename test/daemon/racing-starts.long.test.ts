@@ -1,11 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
+import { faultSize } from '../support/fault-sizes.js';
 import { launch, makePlace, type Launched } from '../support/processes.js';
 import { openRaw } from '../support/raw-client.js';
-import { done, isFull } from '../support/wire.js';
+import { done } from '../support/wire.js';
 
-const rounds = isFull ? 20 : 1;
+const rounds = faultSize === 'full' ? 20 : 1;
 const herd = 50;
 
 test(

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { sized } from '../support/fault-sizes.js';
 import { openTalk, type Talk } from '../support/talk.js';
 import { shareDaemon } from '../support/shared-daemon.js';
 
-const full = process.env.BERTH_FAULTS === 'full';
+const batches = sized({ short: 1, long: 2, full: 20 });
 const daemon = shareDaemon({ wps: 1_000 });
 
 /** Waits without giving the clock a chance to round. */
@@ -77,14 +78,14 @@ describe('around the end of a run', () => {
   }
 
   test(
-    `an input that is accepted is run once, one that is refused is not: ${full ? 2_000 : 200} timings`,
+    `an input that is accepted is run once, one that is refused is not: ${batches * 100} timings`,
     async () => {
       const warm = await openTalk(daemon());
       const from = performance.now();
       for (let i = 0; i < 20; i++) await warm.run('say one two three four');
       const runUs = ((performance.now() - from) / 20) * 1000;
       let [refused, joined] = [0, 0];
-      for (let batch = 0; batch < (full ? 20 : 2); batch++) {
+      for (let batch = 0; batch < batches; batch++) {
         const counts = await sendAroundTheEnd(await openTalk(daemon()), runUs);
         refused += counts.refused;
         joined += counts.joined;
@@ -93,7 +94,7 @@ describe('around the end of a run', () => {
       expect(refused).toBeGreaterThan(0);
       expect(joined).toBeGreaterThan(0);
     },
-    full ? 300_000 : 180_000,
+    sized({ short: 180_000, long: 180_000, full: 300_000 }),
   );
 });
 

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { sized } from '../support/fault-sizes.js';
 import { seedHistory } from '../support/seed-store.js';
 import { openTalk, type Talk } from '../support/talk.js';
-
-const full = process.env.BERTH_FAULTS === 'full';
 
 async function restart(daemon: TestDaemon): Promise<void> {
   await daemon.kill9();
@@ -90,8 +89,8 @@ describe('after a kill -9', () => {
   test(
     'full queues are kept in order, and after resume_queue everything is run once, within the bound of runs at once',
     async () => {
-      const sessions = full ? 50 : 12;
-      const each = full ? 10 : 5;
+      const sessions = sized({ short: 12, long: 12, full: 50 });
+      const each = sized({ short: 3, long: 5, full: 10 });
       const atOnce = 4;
       await using daemon = await startDaemon({ wps: 2_000, config: { limits: { runs_at_once: atOnce } } });
       const talks: Talk[] = [];
@@ -136,7 +135,7 @@ describe('after a kill -9', () => {
         expect(await talk.state()).toMatchObject({ run_state: 'idle', queue: { inputs: [], paused: false } });
       }
     },
-    full ? 300_000 : 90_000,
+    sized({ short: 90_000, long: 90_000, full: 300_000 }),
   );
 });
 

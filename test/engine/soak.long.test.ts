@@ -2,8 +2,9 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { faultSize } from '../support/fault-sizes.js';
 
-const full = process.env.BERTH_FAULTS === 'full';
+const full = faultSize === 'full';
 const mib = 1024 * 1024;
 
 function countDescriptors(daemon: TestDaemon): number {

@@ -5,9 +5,10 @@ import { createEchoTool } from '../../src/tools/echo.js';
 import { createClockTool } from '../../src/tools/clock.js';
 import type { Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
+import { sized } from '../support/fault-sizes.js';
 import { createGate } from '../support/gate-tool.js';
 
-const full = process.env.BERTH_FAULTS === 'full';
+const rounds = sized({ short: 40, long: 100, full: 500 });
 
 /** What the strictest of providers would answer with 400. */
 function complaint({ messages }: ModelRequest): string | undefined {
@@ -49,7 +50,7 @@ test(
   'whatever is aborted, killed or steered, the model is always given a history that a strict provider accepts',
   async () => {
     const tools = (): Tool[] => [createEchoTool(), createClockTool(), createAskUserTool(), createGate().tool] as Tool[];
-    const pick = createRandom(full ? 2 : 1);
+    const pick = createRandom(sized({ short: 1, long: 1, full: 2 }));
     const complaints: string[] = [];
     let asked = 0;
 
@@ -74,7 +75,7 @@ test(
     answer(berth);
     const session = berth.session();
     let cuts = 0;
-    for (let round = 0; round < (full ? 500 : 100); round++) {
+    for (let round = 0; round < rounds; round++) {
       if (!berth.store.runs.active(session)) expect(berth.submit(session, 'prompt', `prompt ${round}`).ok).toBe(true);
       for (let turns = pick(12); turns > 0; turns--) {
         await new Promise((resolve) => setImmediate(resolve));
@@ -99,12 +100,12 @@ test(
     if (berth.store.runs.active(session)) berth.abort(session);
     await berth.idle(session);
     expect(complaints).toEqual([]);
-    expect(cuts).toBeGreaterThan(full ? 200 : 40);
-    expect(asked).toBeGreaterThan(full ? 400 : 80);
+    expect(cuts).toBeGreaterThan(0.4 * rounds);
+    expect(asked).toBeGreaterThan(0.8 * rounds);
     const starts = berth.told(session).filter((words) => words === 'agent_start');
     const ends = berth.told(session).filter((words) => words.startsWith('agent_end'));
     expect(ends).toHaveLength(starts.length);
     await berth[Symbol.asyncDispose]();
   },
-  full ? 300_000 : 90_000,
+  sized({ short: 90_000, long: 90_000, full: 300_000 }),
 );

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { sized } from '../support/fault-sizes.js';
 import { shrinkSteps } from './shrink.js';
 import { anyStep, checkInputs, createMemory, doStep, type Step } from './steps.js';
 import { createWorld } from './world.js';
 
-const full = process.env.BERTH_FAULTS === 'full';
-const sequences = Number(process.env.BERTH_SEQUENCES ?? (full ? 10_000 : 250));
+const sequences = Number(process.env.BERTH_SEQUENCES ?? sized({ short: 60, long: 250, full: 10_000 }));
 const seed = process.env.BERTH_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.BERTH_SEED);
 const path = process.env.BERTH_PATH;
 

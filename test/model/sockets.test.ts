@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Berth } from '../../src/client/index.js';
 import { startDaemon } from '../support/daemon.js';
+import { sized } from '../support/fault-sizes.js';
 import { anyPictures, withPictures } from './pictures.js';
 import { createScene, type Scene } from './scene.js';
 
-const full = process.env.BERTH_FAULTS === 'full';
-const sequences = full ? 300 : 15;
+const sequences = sized({ short: 4, long: 15, full: 300 });
 const seed = process.env.BERTH_SEED === undefined ? Date.now() % 2 ** 31 : Number(process.env.BERTH_SEED);
 const controllers = 3;
 
@@ -158,5 +158,5 @@ test(
     const why = result.errorInstance instanceof Error ? (result.errorInstance.stack ?? '') : String(result.errorInstance);
     expect.fail(`BERTH_SEED=${result.seed} made this sequence: ${JSON.stringify(result.counterexample)}\n${why}`);
   },
-  sequences * 10_000,
+  Math.max(60_000, sequences * 10_000),
 );

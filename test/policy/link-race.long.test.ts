@@ -10,6 +10,7 @@ import { createGrepTool } from '../../src/tools/grep.js';
 import { createLsTool } from '../../src/tools/ls.js';
 import type { Tool, ToolContext } from '../../src/tools/port.js';
 import { findRipgrep } from '../../src/tools/ripgrep.js';
+import { faultSize } from '../support/fault-sizes.js';
 import { createFileTools, type FileTools } from '../support/file-tools.js';
 import { callTool } from '../support/tool-context.js';
 import { makeWorld } from './judge-world.js';
@@ -56,7 +57,7 @@ async function startSwapper(program: string, ...args: string[]): Promise<Swapper
 }
 
 /** On a busy machine fewer rounds must do; `npm run test:faults` makes more of them. */
-const raceMs = process.env.BERTH_FAULTS === 'full' ? 25_000 : 5_000;
+const raceMs = faultSize === 'full' ? 25_000 : 5_000;
 const roundsMax = 2_000;
 
 /** One call as the engine makes it: prepared, judged, and run with the reach that the judgement gave. */

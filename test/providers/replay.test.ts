@@ -8,11 +8,12 @@ import { apis, type Api } from '../../src/providers/settings.js';
 import type { HistoryEntry } from '../../src/store/history-rows.js';
 import type { Step } from '../support/fake-model/reply.js';
 import type { FakeModel } from '../support/fake-model/server.js';
+import { sized } from '../support/fault-sizes.js';
 import { contentFrom, createAsking, textOf, thinkers } from './asking.js';
 import { answers, entry, returns, says } from './histories.js';
 import { createStrictModel } from './strict-model.js';
 
-const runs = process.env.BERTH_FAULTS === 'full' ? 2_000 : 100;
+const runs = sized({ short: 40, long: 100, full: 2_000 });
 
 function firstCall(content: ContentBlock[]): string {
   return toolCallsOf(content)[0]?.id ?? '';

@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';
+import { sized } from '../support/fault-sizes.js';
 import { processorMs } from '../support/processor-time.js';
 import {
   complaints,
@@ -11,7 +12,6 @@ import {
   expectAlive,
   heard,
   isEvent,
-  isFull,
   listenTo,
   newSession,
   refusalOf,
@@ -177,20 +177,21 @@ test('answers that nobody reads are not kept in memory without bound, not even t
   await using daemon = await startDaemon();
   const client = await daemon.raw();
   const sessionId = await newSession(client);
-  // About a megabyte of answer, which each of these retries would be given.
+  // About a megabyte of answer, which each of these retries would be given: more than memory may grow by.
+  const retries = sized({ short: 90, long: 120, full: 120 });
   const prompt = { text: 'stream 90000 words', session_id: sessionId, input_id: 'again' };
   done(await client.call('prompt', prompt));
   const before = daemon.rssBytes();
   const deaf = await daemon.raw();
   deaf.socket.pause();
   deaf.socket.write(
-    Array.from({ length: 120 }, (_, i) => `${JSON.stringify({ id: `d${i}`, type: 'prompt', payload: prompt })}\n`).join(''),
+    Array.from({ length: retries }, (_, i) => `${JSON.stringify({ id: `d${i}`, type: 'prompt', payload: prompt })}\n`).join(''),
   );
   for (let i = 0; i < 50; i++) expect((await client.call('get_state', { session_id: sessionId })).ok).toBe(true);
   expect(daemon.rssBytes() - before).toBeLessThan(64 * 1024 * 1024);
   deaf.socket.resume();
-  await deaf.until(({ id }) => id === 'd119');
-  expect(deaf.lines.map(({ ok }) => ok)).toEqual(Array(120).fill(true));
+  await deaf.until(({ id }) => id === `d${retries - 1}`);
+  expect(deaf.lines.map(({ ok }) => ok)).toEqual(Array(retries).fill(true));
 });
 
 test('the same for prompts that wait on a run in progress', async () => {
@@ -211,13 +212,14 @@ test('the same for prompts that wait on a run in progress', async () => {
 });
 
 test('many who wait for one run do not slow it down', async () => {
+  const waiting = sized({ short: 150, long: 500, full: 500 });
   await using daemon = await startDaemon({ wps: 0 });
   const client = await daemon.raw();
   const sessionId = await newSession(client);
   await say(client, sessionId, 'stream 20000 words');
   const prompt = { text: 'stream 20000 words', session_id: sessionId, input_id: 'together' };
-  client.send(Array.from({ length: 500 }, (_, i) => `${JSON.stringify({ id: `t${i}`, type: 'prompt', payload: prompt })}\n`).join(''));
-  await client.until(({ id }) => id === 't499');
+  client.send(Array.from({ length: waiting }, (_, i) => `${JSON.stringify({ id: `t${i}`, type: 'prompt', payload: prompt })}\n`).join(''));
+  await client.until(({ id }) => id === `t${waiting - 1}`);
   const { runs } = done(await client.call('list_runs', { session_id: sessionId }));
   const [together, alone] = runs.map(
     (run: { started_at: string; ended_at: string }) => Date.parse(run.ended_at) - Date.parse(run.started_at),
@@ -255,10 +257,12 @@ test('the largest legal commands hold up nobody for long', async () => {
   const other = await daemon.raw();
   // What the daemon itself works while a ping waits: other processes do not count.
   const workedMs = (): number => processorMs(daemon.pid());
+  const heldUpMsMax = 300;
   const long = 'x'.repeat(limits.lineBytesMax - 200);
   for (const type of ['ping', 'prompt', 'search_messages'] as const) {
     const tookMs: number[] = [];
-    for (let round = 0; round < 6; round++) {
+    // Collecting garbage may slow some of the rounds.
+    for (let round = 0; round < 6 && !tookMs.some((ms) => ms < heldUpMsMax); round++) {
       const sessionId = await newSession(client);
       const payload = type === 'prompt' ? { text: `hm ${long}`, session_id: sessionId } : { query: 'x', junk: long };
       client.send({ id: `${type}${round}`, type, payload });
@@ -273,8 +277,7 @@ test('the largest legal commands hold up nobody for long', async () => {
       await answered;
       tookMs.push(slowest);
     }
-    // Collecting garbage may have slowed some of the rounds.
-    expect(Math.min(...tookMs)).toBeLessThan(300);
+    expect(Math.min(...tookMs)).toBeLessThan(heldUpMsMax);
   }
 });
 
@@ -298,7 +301,7 @@ describe('descriptors', () => {
     const client = await daemon.raw();
     const sessionId = await newSession(client);
     const before = descriptors(daemon.pid());
-    for (let round = 0; round < (isFull ? 100 : 8); round++) {
+    for (let round = 0; round < sized({ short: 4, long: 8, full: 100 }); round++) {
       const commands = await Promise.all(Array.from({ length: 100 }, () => daemon.raw()));
       const silent = await Promise.all(Array.from({ length: 50 }, () => daemon.rawEvents()));
       const subscribed = await Promise.all(Array.from({ length: 50 }, () => daemon.rawEvents()));

@@ -4,9 +4,6 @@ import { expect } from 'vitest';
 import type { TestDaemon } from './daemon.js';
 import type { RawClient, RawLine } from './raw-client.js';
 
-/** With `BERTH_FAULTS=full` the sizes are those of the catalogue; otherwise such that a run stays short. */
-export const isFull = process.env.BERTH_FAULTS === 'full';
-
 /** What came over a socket: looked at with expect(), not with types. */
 export type Told = ReturnType<typeof JSON.parse>;
 

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { sized } from '../support/fault-sizes.js';
 import { createFileTools, type FileTools } from '../support/file-tools.js';
 import { makeTempDir } from '../support/temp-dir.js';
 
@@ -189,7 +190,7 @@ test('a file that was removed is not read under its old name', async () => {
 });
 
 /** On a busy machine fewer swaps must do; `npm run test:faults` waits for all of them. */
-const swapMs = process.env.BERTH_FAULTS === 'full' ? 25_000 : 5_000;
+const swapMs = sized({ short: 1_500, long: 5_000, full: 25_000 });
 /** Swaps as fast as it can. */
 const swapper = `
   const fs = require('node:fs');

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { sized } from '../support/fault-sizes.js';
 import { createRandom, type Random } from '../support/random.js';
 import { openRaw, type RawClient, type RawLine } from '../support/raw-client.js';
 import { samplesOf, setScene } from '../support/samples.js';
-import { complaints, done, expectAlive, isFull, listenTo, newSession, say } from '../support/wire.js';
+import { complaints, done, expectAlive, listenTo, newSession, say } from '../support/wire.js';
 
-const lineCount = isFull ? 1_000_000 : 20_000;
+const lineCount = sized({ short: 6_000, long: 20_000, full: 1_000_000 });
 const connectionCount = 8;
 const batchLines = 50;
 const seed = Number(process.env.BERTH_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -202,5 +203,5 @@ test(
     done(await client.call('list_sessions'));
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   },
-  isFull ? 3_600_000 : 180_000,
+  sized({ short: 180_000, long: 180_000, full: 3_600_000 }),
 );
