@@ -1,9 +1,10 @@
 import type { UiAnswer } from '../protocol/request-answers.js';
 import type { UiRequest } from '../protocol/requests.js';
+import { describeAnswer, hintOf, isSecret, readAnswer } from '../view/questions.js';
 import { isShownId, matchIds, shortId, shortIds } from '../view/short-ids.js';
 import { exit, Refused, WrongUsage } from './exit.js';
-import { describeAnswer, describeQuestion, hintOf, isSecret, readAnswer } from './questions.js';
 import { orRefused } from './refusals.js';
+import { requestLines } from './request-lines.js';
 import { isColoured } from './standard-streams.js';
 import { readStdin } from './stdin.js';
 import { createStyle } from './style.js';
@@ -47,7 +48,7 @@ export const answer: Subcommand = {
     if (show) {
       if (words.length > 0 || cancel) throw new WrongUsage('--show only shows; answer without it');
       if (json) cli.printJson(request);
-      else for (const line of describeQuestion(request, { style: createStyle(isColoured()) })) cli.print(line);
+      else for (const line of requestLines(request, { style: createStyle(isColoured()) })) cli.print(line);
       return exit.ok;
     }
     const typed = words.length === 1 && words[0] === '-' ? (await readStdin()).replace(/\n$/, '') : words.join(' ');
@@ -57,7 +58,7 @@ export const answer: Subcommand = {
     const done = orRefused(await berth.call('ui_response', cancel ? { request_id, cancelled: true } : { request_id, result }));
     if (json) cli.printJson(done);
     else {
-      const [title = ''] = describeQuestion(request);
+      const [title = ''] = requestLines(request);
       cli.print(
         `${title} ${cancel ? 'cancelled' : isSecret(request) ? 'answered' : `answered: ${describeAnswer(result)}`} (session ${shortId(request.session_id)})`,
       );
@@ -74,7 +75,7 @@ function list(cli: Cli, requests: UiRequest[], json: true | undefined): typeof e
     const ids = shortIds(requests.map(({ request_id }) => request_id));
     for (const request of requests) {
       const id = ids.get(request.request_id) ?? '';
-      const [title = '', ...more] = describeQuestion(request, { style, linesMax: listedLinesMax, rest: `berth answer ${id} --show` });
+      const [title = '', ...more] = requestLines(request, { style, linesMax: listedLinesMax, rest: `berth answer ${id} --show` });
       cli.print(style.bold(`${id}  ${title}`));
       for (const line of more) cli.print(`  ${line}`);
       cli.print(`  session ${shortId(request.session_id)}; berth answer ${id} with ${hintOf(request)}`);

@@ -3,13 +3,13 @@ import type { Berth } from '../client/connect.js';
 import type { WireEvent } from '../protocol/events.js';
 import type { UiRequest } from '../protocol/requests.js';
 import { printable, printableJson, printableLine } from '../view/printable.js';
+import { toCard } from '../view/questions.js';
 import { shortId } from '../view/short-ids.js';
 import { exit, type ExitCode } from './exit.js';
 import { shortenHome } from './home-path.js';
 import { createLineInput } from './line-input.js';
 import { createLineView } from './line-view.js';
 import { createPage } from './page.js';
-import { describeQuestion } from './questions.js';
 import { replayEvents } from './replay.js';
 import { describeGone } from './restart-hint.js';
 import { isColoured, outputColumns, writeErr, writeOut } from './standard-streams.js';
@@ -126,7 +126,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     if (!unanswered) return exit.ok;
     const id = shortId(unanswered.request_id);
     writeErr(
-      `berth: the run waits for an answer, and standard input has ended: ${describeQuestion(unanswered)[0]}\n` +
+      `berth: the run waits for an answer, and standard input has ended: ${toCard(unanswered).title}\n` +
         `berth: berth answer ${id} --show shows the question, berth answer ${id} VALUE answers it\n`,
     );
     return exit.refused;

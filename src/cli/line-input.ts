@@ -3,12 +3,12 @@ import type { CommandInput } from '../protocol/commands.js';
 import type { UiRequest } from '../protocol/requests.js';
 import { modeNames, modes } from '../view/modes.js';
 import { printableLine } from '../view/printable.js';
+import { isSecret, readAnswer } from '../view/questions.js';
 import { inputKindText } from '../view/queue-text.js';
 import type { SessionView } from '../view/session-view.js';
 import { shortId } from '../view/short-ids.js';
 import { describePause } from './advice.js';
 import { Refused } from './exit.js';
-import { readAnswer } from './questions.js';
 import { readMode } from './read-mode.js';
 import { orRefused } from './refusals.js';
 import { resumeLastRun } from './resume.js';
@@ -158,6 +158,8 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
     const { run } = view().state;
     const request = question();
     if (request) {
+      if (isSecret(request))
+        throw new Refused('the answer is secret, and what is typed here is shown; see berth answer, which reads it from standard input');
       const read = readAnswer(request, text);
       if (!read.ok) throw new Refused(`type ${read.hint}; /skip gives no answer, /steer TEXT goes on without`);
       await respond({ request_id: request.request_id, result: read.result });

@@ -6,6 +6,7 @@ import { createMessageStream } from '../view/message-stream.js';
 import { modes } from '../view/modes.js';
 import { openCalls } from '../view/open-calls.js';
 import { printableLine } from '../view/printable.js';
+import { describeAnswer, hintOf, isSecret } from '../view/questions.js';
 import { inputKindText } from '../view/queue-text.js';
 import { describeEnding, describeError } from '../view/run-outcome.js';
 import type { SessionView } from '../view/session-view.js';
@@ -17,7 +18,7 @@ import { adviseResume, describePause } from './advice.js';
 import { clipColumns } from './columns.js';
 import { clipHeadline, showEnding, showMessage } from './message-lines.js';
 import type { Page } from './page.js';
-import { describeAnswer, describeQuestion, hintOf, type Shown } from './questions.js';
+import { requestLines, type Shown } from './request-lines.js';
 import type { Style } from './style.js';
 import { showToolEnd } from './tool-lines.js';
 
@@ -157,10 +158,13 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   }
 
   function put(request: EventPayload<'ui_request'>, shownAs: Shown): void {
-    const [title = '', ...more] = describeQuestion(request, { style, ...shownAs });
+    const [title = '', ...more] = requestLines(request, { style, ...shownAs });
     page.line(style.bold(`[question] ${title}`));
     for (const line of more) page.line(`  ${line}`);
-    note(`  type ${hintOf(request)}; /skip gives no answer`);
+    const how = isSecret(request)
+      ? `the answer is secret: berth answer ${shortId(request.request_id)} - reads it from standard input`
+      : `type ${hintOf(request)}`;
+    note(`  ${how}; /skip gives no answer`);
   }
 
   function resolve({ request_id, outcome, result, secret, by }: EventPayload<'ui_resolved'>): void {

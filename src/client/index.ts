@@ -12,6 +12,8 @@ export { modeNames, modes, toMode, type Mode } from '../view/modes.js';
 export { openCalls, type OpenCallView } from '../view/open-calls.js';
 export { keepNewest, olderPageOf, prependPage, type MessagePage, type PageBefore } from '../view/paging.js';
 export { createPrintableStream, printable, printableJson, printableLine, type PrintableStream } from '../view/printable.js';
+export type { CardPart } from '../view/approval.js';
+export { describeAnswer, hintOf, isSecret, readAnswer, toCard, type Choice, type ReadAnswer, type RequestCard } from '../view/questions.js';
 export { inputKindText, pauseText } from '../view/queue-text.js';
 export { describeRefusal, refusalCode, type Remedies } from '../view/refusal-text.js';
 export { ruleSentence, ruleSubject, ruleText } from '../view/rule-text.js';

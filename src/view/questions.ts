@@ -2,63 +2,78 @@ import { approvalAnswers, denyReasonKey, isDeniedWithReason } from '../protocol/
 import { currentParams } from '../protocol/old-requests.js';
 import type { UiAnswer } from '../protocol/request-answers.js';
 import type { ApprovalParams, QuestionParams, RequestParams, UiRequest } from '../protocol/requests.js';
-import { printable, printableLine } from '../view/printable.js';
-import { describeApproval } from './approval-lines.js';
-import { clipLines, type ClippedLines } from './clipped-lines.js';
-import { clipColumns } from './columns.js';
-import { createStyle, type Style } from './style.js';
+import { approvalParts, type CardPart } from './approval.js';
+import { printable, printableLine } from './printable.js';
 
-const titleColumnsMax = 200;
-/** What an approval would allow is shown above its options. */
-const approvalColumnsMax = 100;
-
-/** What a person's words mean as an answer, or what to type instead. */
-export type ReadAnswer = { ok: true; result: UiAnswer } | { ok: false; hint: string };
-
-/** How much of a question is shown, and how. */
-export interface Shown {
-  style?: Style;
-  /** All of it, unless told. */
-  linesMax?: number;
-  /** What shows the rest, such as a command. */
-  rest?: string;
+/** Something that can be chosen: by its key in an approval, by its number elsewhere. */
+export interface Choice {
+  key: string;
+  label: string;
+  /** Undefined when a text goes with the key. */
+  answer: UiAnswer | undefined;
 }
 
-/** A request as lines: what is asked, what would be done, what there is to choose from. */
-export function describeQuestion(request: UiRequest, { style = createStyle(false), linesMax = Infinity, rest = '' }: Shown = {}): string[] {
+/** A request as a frontend shows it. Every text is printable. */
+export interface RequestCard {
+  kind: RequestParams['kind'];
+  /** One line. */
+  title: string;
+  parts: CardPart[];
+  choices: Choice[];
+  /** The text that an empty answer means. */
+  preset: string;
+  /** What to type. */
+  hint: string;
+  /** What is typed must not be shown. */
+  isSecret: boolean;
+}
+
+/** Who put a request, what it is about and how it can be answered, whichever version of the daemon has put it. */
+export function toCard(request: UiRequest): RequestCard {
   const params = currentParams(request);
-  const title = params.title || 'A question';
-  const { lines, missing } = describeMatter(params, style, linesMax);
-  return [
-    linesMax === Infinity ? printableLine(title) : clipColumns(printableLine(title), titleColumnsMax),
-    ...lines,
-    ...(missing === '' || rest === '' ? [] : [style.bold(`${rest} shows all of it`)]),
-    ...describeChoices(params, linesMax),
-  ];
+  return {
+    kind: params.kind,
+    title: printableLine(params.title || 'A question'),
+    parts: partsOf(params),
+    choices: choicesOf(params),
+    preset: printable(presetOf(params)),
+    hint: hintFor(params),
+    isSecret: isSecret(request),
+  };
 }
 
-function describeMatter(params: RequestParams, style: Style, linesMax: number): ClippedLines {
-  if (params.kind === 'approval') return describeApproval(params, style, linesMax);
+function partsOf(params: RequestParams): CardPart[] {
+  if (params.kind === 'approval') return approvalParts(params);
   const { message = '' } = params;
-  if (message === '') return { lines: [], missing: '' };
-  const { lines, missing } = clipLines(message, linesMax);
-  return { lines: missing === '' ? lines : [...lines, `[${missing}]`], missing };
+  return message === '' ? [] : [{ kind: 'message', text: printable(message) }];
 }
 
-/** What can be typed: the letter of an approval's answer, the number of any other option. */
-function describeChoices(params: RequestParams, linesMax: number): string[] {
-  if (params.kind === 'approval') {
-    const columnsMax = linesMax === Infinity ? Infinity : approvalColumnsMax;
-    const { key, label } = params.deny_with_reason;
-    return [
-      ...params.options.map((option) => `${option.key}) ${clipColumns(printableLine(option.label), columnsMax)}`),
-      `${key}) ${label}: ${key} REASON`,
-    ];
+function choicesOf(params: RequestParams): Choice[] {
+  switch (params.kind) {
+    case 'approval': {
+      const { key, label } = params.deny_with_reason;
+      return [
+        ...params.options.map((option) => ({ key: option.key, label: printableLine(option.label), answer: option.value })),
+        { key, label: printableLine(label), answer: undefined },
+      ];
+    }
+    case 'trust':
+    case 'directory':
+      return yesOrNo;
+    case 'question':
+      if (params.method === 'confirm') return yesOrNo;
+      if (params.method !== 'select') return [];
+      return params.options.map(({ value, label }, at) => ({ key: String(at + 1), label: printableLine(label), answer: value }));
   }
-  if (params.kind !== 'question') return [];
-  if (params.method === 'select') return params.options.map(({ label }, at) => `${at + 1}) ${printableLine(label)}`);
-  const preset = params.method === 'confirm' ? '' : (params.default ?? '');
-  return preset === '' ? [] : [`(left empty: ${printable(preset).replaceAll('\n', ' ')})`];
+}
+
+const yesOrNo: Choice[] = [
+  { key: 'y', label: 'Yes', answer: true },
+  { key: 'n', label: 'No', answer: false },
+];
+
+function presetOf(params: RequestParams): string {
+  return params.kind === 'question' && 'default' in params ? (params.default ?? '') : '';
 }
 
 /** What to type. */
@@ -91,6 +106,9 @@ function questionHint(params: QuestionParams): string {
       return params.placeholder === undefined || params.placeholder === '' ? 'a text' : printableLine(params.placeholder);
   }
 }
+
+/** What a person's words mean as an answer, or what to type instead. */
+export type ReadAnswer = { ok: true; result: UiAnswer } | { ok: false; hint: string };
 
 export function readAnswer(request: UiRequest, typed: string): ReadAnswer {
   const params = currentParams(request);

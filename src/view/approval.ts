@@ -1,0 +1,60 @@
+import type { ApprovalParams } from '../protocol/requests.js';
+import { printable, printableLine } from './printable.js';
+
+/** A part of what a request is about, in the order in which it is to be read. Every text is printable; some have several lines. */
+export type CardPart =
+  | { kind: 'message'; text: string }
+  /** Who wants it, and where. */
+  | { kind: 'asker'; sessionId: string; title: string; model: string; workspace: string }
+  /** A command that would run: nothing in it may look like a line of the frontend. */
+  | { kind: 'command'; text: string }
+  /** A call that is no command: the tool with the files that it changes, or with its arguments. */
+  | { kind: 'call'; text: string }
+  /** What would become of a file, as a unified diff. */
+  | { kind: 'diff'; text: string }
+  /** All arguments, for a diff that leaves something out. */
+  | { kind: 'arguments'; each: { name: string; text: string }[] }
+  /** Why a person is asked, and what else is to be known. */
+  | { kind: 'reasons'; text: string }
+  | { kind: 'sandbox'; isConfined: boolean; text: string };
+
+/** What a call that waits for a person's yes would do. */
+export function approvalParts(params: ApprovalParams): CardPart[] {
+  const { asked_by: asker, workspace, subject, diff, diff_is_cut: isCut, args, why, notes, sandbox } = params;
+  const reasons = [why, ...notes].join('\n');
+  return [
+    {
+      kind: 'asker',
+      sessionId: asker.session_id,
+      title: printableLine(asker.title),
+      model: printableLine(asker.model),
+      workspace: printableLine(workspace),
+    },
+    subject.kind === 'command' ? { kind: 'command', text: printable(subject.command) } : { kind: 'call', text: describeCall(params) },
+    ...(diff === undefined ? [] : [{ kind: 'diff' as const, text: printable(diff) }]),
+    ...(isCut ? [{ kind: 'arguments' as const, each: Object.entries(args).map(toArgument) }] : []),
+    ...(reasons.trim() === '' ? [] : [{ kind: 'reasons' as const, text: printable(reasons) }]),
+    ...(sandbox ? [toSandboxPart(sandbox)] : []),
+  ];
+}
+
+/** A diff says what becomes of a file, so of the arguments only the path is left to be said. */
+function describeCall({ tool_name: tool, args, subject, diff, workspace }: ApprovalParams): string {
+  if (subject.kind !== 'paths' || diff === undefined) return printable(`${tool} ${JSON.stringify(args)}`);
+  const written = subject.paths.filter(({ access }) => access === 'write').map(({ path }) => withinWorkspace(path, workspace));
+  return printableLine(`${tool} ${[...new Set(written)].join(', ')}`);
+}
+
+function withinWorkspace(path: string, workspace: string): string {
+  return path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+}
+
+function toArgument([name, value]: [string, unknown]): { name: string; text: string } {
+  return { name: printableLine(name), text: printable(typeof value === 'string' ? value : JSON.stringify(value, null, 2)) };
+}
+
+function toSandboxPart({ kind, network }: NonNullable<ApprovalParams['sandbox']>): CardPart {
+  const isConfined = kind === 'sandbox';
+  const text = `${isConfined ? 'in' : 'not in'} a sandbox, ${network ? 'with' : 'without'} the network`;
+  return { kind: 'sandbox', isConfined, text };
+}
