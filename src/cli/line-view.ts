@@ -1,19 +1,17 @@
 import type { Heard } from '../client/attach.js';
 import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
-import { formatDuration } from '../view/durations.js';
 import { createMessageStream } from '../view/message-stream.js';
-import { modes } from '../view/modes.js';
-import { openCalls } from '../view/open-calls.js';
+import { compactionNotice, noticesOf, statusNotice, waitingNotice, type Notice } from '../view/notices.js';
 import { printableLine } from '../view/printable.js';
 import { describeAnswer, hintOf, isSecret } from '../view/questions.js';
 import { inputKindText } from '../view/queue-text.js';
-import { describeEnding, describeError } from '../view/run-outcome.js';
+import { describeEnding } from '../view/run-outcome.js';
 import type { SessionView } from '../view/session-view.js';
 import { shortId } from '../view/short-ids.js';
-import { describeStatus } from '../view/status-text.js';
-import { startedHeadline } from '../view/tool-headline.js';
-import { createToolOutputs } from '../view/tool-output.js';
+import { openCalls } from '../view/tools/open-calls.js';
+import { startedHeadline } from '../view/tools/tool-headline.js';
+import { createToolOutputs } from '../view/tools/tool-output.js';
 import { adviseResume, describePause } from './advice.js';
 import { clipColumns } from './columns.js';
 import { clipHeadline, showEnding, showMessage } from './message-lines.js';
@@ -66,8 +64,6 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   });
   const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
 
-  const trouble = (error: { message: string; cause?: string | undefined }): string => clipTrouble(describeError(error));
-
   function endMessage(message: Message): void {
     const known = shown.has(message.id);
     shown.add(message.id);
@@ -104,7 +100,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   }
 
   function showQueue({ state }: SessionView): void {
-    for (const { kind, text } of state.inputs) note(`[queue] ${inputKindText(kind)} waits: ${quote(text)}`);
+    state.inputs.map(waitingNotice).forEach(notify);
   }
 
   /** A pause with nothing to send is nothing to know. */
@@ -137,7 +133,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
   function showStatus({ key, text }: { key: string; text: string }): void {
     if (text === (statuses.get(key) ?? '')) return;
     statuses.set(key, text);
-    if (text !== '') note(`[status] ${clipTrouble(describeStatus(text, Date.now()))}`);
+    if (text !== '') notify(statusNotice(text, Date.now()));
   }
 
   function ask(request: EventPayload<'ui_request'>): void {
@@ -175,13 +171,6 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     note(`[question] ${outcome}${hasAnswer && !secret ? `: ${describeAnswer(result)}` : ''}${who}`);
   }
 
-  function changeQueue({ op, input, dropped }: EventPayload<'queue_update'>): void {
-    const text = input ? quote(input.text) : '';
-    if (op === 'added' && input) note(`[queue] ${inputKindText(input.kind)} waits: ${text}`);
-    else if (op === 'edited' || op === 'held' || op === 'released' || op === 'removed') note(`[queue] ${op}: ${text}`);
-    else if (op === 'dropped') for (const { text: gone } of dropped ?? []) note(`[queue] dropped: ${quote(gone)}`);
-  }
-
   function endRun(id: string, ended: Pick<EventPayload<'agent_end'>, 'outcome' | 'error'> & { abandoned?: boolean }): void {
     endedRun = id;
     const ending = describeEnding(ended);
@@ -191,14 +180,8 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     else note(line);
   }
 
-  function changeSession(change: EventPayload<'session_update'>): void {
-    if (change.deleted) return note('[session] deleted');
-    if (change.created) return;
-    if (change.title !== undefined) note(`[session] is now called ${quote(change.title)}`);
-    if (change.model !== undefined) note(`[session] model ${quote(change.model)}`);
-    if (change.approval_mode !== undefined) note(`[session] mode ${change.approval_mode}: ${modes[change.approval_mode]}`);
-    if (change.archived !== undefined) note(change.archived ? '[session] archived' : '[session] back from the archive');
-    if (change.leaf_id !== undefined) note('[session] goes on from an earlier message');
+  function notify({ about, level, text }: Notice): void {
+    (level === 'alarm' ? alarm : note)(`[${about}] ${text}`);
   }
 
   function show(event: WireEvent): void {
@@ -220,46 +203,20 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
         return ask(event.payload);
       case 'ui_resolved':
         return resolve(event.payload);
-      case 'queue_update':
-        return changeQueue(event.payload);
-      case 'agent_start':
-        return event.payload.resumes === undefined ? undefined : note(`[run] goes on after ${event.payload.resumes}`);
       case 'agent_end':
         return endRun(event.payload.run_id, event.payload);
-      case 'status':
-        // The question itself is put.
-        if (event.payload.request_id !== undefined) return undefined;
-        if (event.payload.run_state !== 'aborting') return note(`[status] ${quote(event.payload.message)}`);
-        return note(`[run] stopping${event.payload.message === 'aborting' ? '' : `: ${clipTrouble(event.payload.message)}`}`);
-      case 'warning':
-        return alarm(`[warning] ${quote(event.payload.message)}`);
-      case 'error': {
-        const { retry_in_ms: retryMs, attempt = 1, attempts_max: most = attempt } = event.payload;
-        // The end of the run says it, and what can be done.
-        if (retryMs === undefined) return undefined;
-        return alarm(`[error] ${trouble(event.payload)}; tried again in ${formatDuration(retryMs)} (${attempt} of ${most} failed)`);
-      }
-      case 'compaction_start':
-        return note('[summary] old messages are being summarised');
-      case 'compaction_end': {
-        const { message, error } = event.payload;
-        if (message) shown.add(message.id);
-        if (message) return showMessage(page, style, message);
-        return alarm(`[summary] none was made: ${error ? trouble(error) : 'no reason was given'}`);
-      }
-      case 'session_update':
-        return changeSession(event.payload);
-      case 'ui_notify':
-        return note(`[notice] ${quote(event.payload.params.message)}`);
       case 'ui_status':
         // Who watches has heard of a failed attempt already.
         if (event.payload.params.key !== 'model') showStatus(event.payload.params);
         return undefined;
-      case 'goodbye':
-        return event.payload.reason === 'shutting_down' ? note('[daemon] stops') : undefined;
+      case 'compaction_end':
+        if (!event.payload.message) break;
+        shown.add(event.payload.message.id);
+        return showMessage(page, style, event.payload.message);
       default:
-        return undefined;
+        break;
     }
+    noticesOf(event).forEach(notify);
   }
 
   return {
@@ -269,7 +226,7 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
       if (recent) showQueue(view);
       if (view.state.paused) showPause(view);
       for (const [key, text] of Object.entries(view.status)) showStatus({ key, text });
-      if (view.state.compaction) note('[summary] old messages are being summarised');
+      if (view.state.compaction) notify(compactionNotice);
     },
     event: show,
     hear(heard, view) {

@@ -1,5 +1,5 @@
 import type { EventPayload } from '../protocol/events.js';
-import { describeToolEnd } from '../view/tool-result.js';
+import { describeToolEnd } from '../view/tools/tool-result.js';
 import { clipLines, paintDiff } from './clipped-lines.js';
 import { clipColumns } from './columns.js';
 import { describeSkipped, showOutput } from './message-lines.js';

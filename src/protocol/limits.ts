@@ -107,6 +107,8 @@ export const limits = {
   todoTextCharsMax: 500,
   /** A tool call or the reason why it failed, in one line. */
   headlineCharsMax: 400,
+  /** Words of somebody in a notice that only mentions them. */
+  quoteCharsMax: 80,
   todoItemsMax: 50,
   // Models
   modelAttemptsMax: 8,

@@ -1,7 +1,7 @@
 import type { ContentBlock, Message } from '../protocol/messages.js';
 import { printable, printableLine } from './printable.js';
-import { toolHeadline } from './tool-headline.js';
-import { quoteReason } from './tool-result.js';
+import { toolHeadline } from './tools/tool-headline.js';
+import { quoteReason } from './tools/tool-result.js';
 
 /** Something to know about a message that is not part of its text. */
 export interface MessageNote {

@@ -3,7 +3,7 @@ import { createPage } from '../../src/cli/page.js';
 import { createStyle } from '../../src/cli/style.js';
 import { showToolEnd } from '../../src/cli/tool-lines.js';
 import type { EventPayload } from '../../src/protocol/events.js';
-import { createToolOutputs } from '../../src/view/tool-output.js';
+import { createToolOutputs } from '../../src/view/tools/tool-output.js';
 
 function open() {
   let text = '';

@@ -1,6 +1,6 @@
-import { printableLine } from './printable.js';
+import { printableLine } from '../printable.js';
 import { startedHeadline, toolHeadline } from './tool-headline.js';
-import type { SessionView } from './session-view.js';
+import type { SessionView } from '../session-view.js';
 
 /** A tool call of the turn in progress that has no result yet. */
 export interface OpenCallView {

@@ -1,7 +1,7 @@
-import type { EventPayload } from '../protocol/events.js';
-import { limits } from '../protocol/limits.js';
-import { clipText } from './clip-text.js';
-import { printableLine } from './printable.js';
+import type { EventPayload } from '../../protocol/events.js';
+import { limits } from '../../protocol/limits.js';
+import { clipText } from '../clip-text.js';
+import { printableLine } from '../printable.js';
 
 /** The arguments that say best what a call of a known tool does. */
 const telling: Partial<Record<string, readonly string[]>> = {

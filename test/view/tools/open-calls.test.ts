@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { UiRequest } from '../../src/protocol/requests.js';
-import { openCalls } from '../../src/view/open-calls.js';
-import { emptyView, type SessionView } from '../../src/view/session-view.js';
+import type { UiRequest } from '../../../src/protocol/requests.js';
+import { openCalls } from '../../../src/view/tools/open-calls.js';
+import { emptyView, type SessionView } from '../../../src/view/session-view.js';
 
 test('all open calls are listed: what runs with its output, what asks with its request, and what waits', () => {
   const empty = emptyView('s');

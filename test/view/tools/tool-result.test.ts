@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { EventPayload } from '../../src/protocol/events.js';
-import { limits } from '../../src/protocol/limits.js';
-import { describeToolEnd } from '../../src/view/tool-result.js';
-import { hidden, hostileText, textsIn } from './hostile-text.js';
+import type { EventPayload } from '../../../src/protocol/events.js';
+import { limits } from '../../../src/protocol/limits.js';
+import { describeToolEnd } from '../../../src/view/tools/tool-result.js';
+import { hidden, hostileText, textsIn } from '../hostile-text.js';
 
 function ended(fields: Partial<EventPayload<'tool_execution_end'>>): EventPayload<'tool_execution_end'> {
   return {

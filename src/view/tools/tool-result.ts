@@ -1,8 +1,8 @@
-import type { EventPayload } from '../protocol/events.js';
-import { limits } from '../protocol/limits.js';
-import { clipText } from './clip-text.js';
-import { formatDuration } from './durations.js';
-import { printable, printableLine } from './printable.js';
+import type { EventPayload } from '../../protocol/events.js';
+import { limits } from '../../protocol/limits.js';
+import { clipText } from '../clip-text.js';
+import { formatDuration } from '../durations.js';
+import { printable, printableLine } from '../printable.js';
 
 /** What came of a tool call. All texts are printable. */
 export interface ToolResult {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { limits } from '../../src/protocol/limits.js';
-import { startedHeadline, toolHeadline } from '../../src/view/tool-headline.js';
-import { hidden, hostileText } from './hostile-text.js';
+import { limits } from '../../../src/protocol/limits.js';
+import { startedHeadline, toolHeadline } from '../../../src/view/tools/tool-headline.js';
+import { hidden, hostileText } from '../hostile-text.js';
 
 test('a call is told by what it does, without JSON', () => {
   expect(toolHeadline('bash', { command: 'git status', timeout: 5 })).toBe('$ git status');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createToolOutputs } from '../../src/view/tool-output.js';
+import { createToolOutputs } from '../../../src/view/tools/tool-output.js';
 
 function listen() {
   let text = '';

@@ -1,0 +1,122 @@
+import { unexplainedAbort } from '../core/session.js';
+import type { EventPayload, QueuedInput, WireEvent } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
+import { clipText } from './clip-text.js';
+import { formatDuration } from './durations.js';
+import { modes } from './modes.js';
+import { printableLine } from './printable.js';
+import { inputKindText } from './queue-text.js';
+import { describeError } from './run-outcome.js';
+import { describeStatus } from './status-text.js';
+
+/** Something that happened beside the conversation, in one printable line of bounded length. */
+export interface Notice {
+  about: 'queue' | 'session' | 'run' | 'status' | 'warning' | 'error' | 'summary' | 'notice' | 'daemon';
+  /** `alarm` when something went wrong. */
+  level: 'info' | 'alarm';
+  text: string;
+}
+
+/**
+ * What an event tells a person who watches, beside messages, tool calls and requests. The end of a run is not part of it
+ * (`describeEnding`), nor is what the view says better: statuses and widgets that stand, the order of the queue, and that it is paused.
+ */
+export function noticesOf(event: WireEvent): Notice[] {
+  switch (event.type) {
+    case 'queue_update':
+      return queueNotices(event.payload);
+    case 'session_update':
+      return sessionNotices(event.payload);
+    case 'agent_start':
+      return event.payload.resumes === undefined ? [] : [info('run', `goes on after ${event.payload.resumes}`)];
+    case 'status':
+      return statusNotices(event.payload);
+    case 'warning':
+      return [alarm('warning', quote(event.payload.message))];
+    case 'error': {
+      const { retry_in_ms: retryMs, attempt = 1, attempts_max: most = attempt } = event.payload;
+      // Without another attempt the run ends, and its end says why.
+      if (retryMs === undefined) return [];
+      const failed = clipLine(describeError(event.payload));
+      return [alarm('error', `${failed}; tried again in ${formatDuration(retryMs)} (${attempt} of ${most} failed)`)];
+    }
+    case 'compaction_start':
+      return [compactionNotice];
+    case 'compaction_end': {
+      const { message, error } = event.payload;
+      return message ? [] : [alarm('summary', `none was made: ${error ? clipLine(describeError(error)) : 'no reason was given'}`)];
+    }
+    case 'ui_notify':
+      return [info('notice', quote(event.payload.params.message))];
+    case 'goodbye':
+      return event.payload.reason === 'shutting_down' ? [info('daemon', 'stops')] : [];
+    default:
+      return [];
+  }
+}
+
+/** Old messages are being summarised: also for who attaches meanwhile. */
+export const compactionNotice = info('summary', 'old messages are being summarised');
+
+/** A status that stands, as `ui_status` and the view have it. */
+export function statusNotice(text: string, nowMs: number): Notice {
+  return info('status', clipLine(describeStatus(text, nowMs)));
+}
+
+/** An input that waits in the queue. */
+export function waitingNotice({ kind, text }: Pick<QueuedInput, 'kind' | 'text'>): Notice {
+  return info('queue', `${inputKindText(kind)} waits: ${quote(text)}`);
+}
+
+function queueNotices({ op, input, dropped = [] }: EventPayload<'queue_update'>): Notice[] {
+  switch (op) {
+    case 'added':
+      return input ? [waitingNotice(input)] : [];
+    case 'edited':
+    case 'held':
+    case 'released':
+    case 'removed':
+      return [info('queue', `${op}: ${quote(input?.text ?? '')}`)];
+    case 'dropped':
+      return dropped.map(({ text }) => info('queue', `dropped: ${quote(text)}`));
+    default:
+      return [];
+  }
+}
+
+function sessionNotices({ created, deleted, title, model, approval_mode, archived, leaf_id }: EventPayload<'session_update'>): Notice[] {
+  if (deleted) return [info('session', 'deleted')];
+  if (created) return [];
+  return [
+    ...(title === undefined ? [] : [`is now called ${quote(title)}`]),
+    ...(model === undefined ? [] : [`model ${quote(model)}`]),
+    ...(approval_mode === undefined ? [] : [`mode ${approval_mode}: ${modes[approval_mode]}`]),
+    ...(archived === undefined ? [] : [archived ? 'archived' : 'back from the archive']),
+    ...(leaf_id === undefined ? [] : ['goes on from an earlier message']),
+  ].map((text) => info('session', text));
+}
+
+function statusNotices({ message, run_state, request_id }: EventPayload<'status'>): Notice[] {
+  // The request itself is shown.
+  if (request_id !== undefined) return [];
+  if (run_state !== 'aborting') return [info('status', quote(message))];
+  return [info('run', message === unexplainedAbort ? 'stopping' : `stopping: ${clipLine(message)}`)];
+}
+
+function info(about: Notice['about'], text: string): Notice {
+  return { about, level: 'info', text };
+}
+
+function alarm(about: Notice['about'], text: string): Notice {
+  return { about, level: 'alarm', text };
+}
+
+/** Words of somebody else, in short. */
+function quote(text: string): string {
+  return clipText(printableLine(clipText(text, limits.headlineCharsMax)), limits.quoteCharsMax);
+}
+
+/** What went wrong is worth more room. */
+function clipLine(text: string): string {
+  return clipText(printableLine(clipText(text, 2 * limits.headlineCharsMax)), limits.headlineCharsMax);
+}
