@@ -50,7 +50,7 @@ function describeState(found: StateView): string[][] {
       'queue',
       [...waiting, ...(found.queue.paused ? [describePause(steer + follow_up, named)] : [])].filter((part) => part !== '').join(', '),
     ],
-    ['asks you', found.requests.map(({ params }) => printableLine(String(params.title))).join(' / ')],
+    ['asks you', found.requests.map(({ params }) => printableLine(params.title)).join(' / ')],
     ...Object.entries(viewOf({ seq: found.seq, state: found, messages: [], has_more: false }).widgets).flatMap(([key, lines]) =>
       lines.map((line, at) => [at === 0 ? printableLine(key) : '', printableLine(line)]),
     ),

@@ -62,7 +62,12 @@ describe('a newcomer', () => {
     const talk = await openTalk(daemon);
     const runId = await talk.prompt('run touch made.txt');
     const asked = await approval(talk, runId);
-    expect(asked.payload.params).toMatchObject({ kind: 'approval', tool_name: 'bash', command: 'touch made.txt' });
+    expect(asked.payload.params).toMatchObject({
+      kind: 'approval',
+      tool_name: 'bash',
+      command: 'touch made.txt',
+      subject: { kind: 'command', command: 'touch made.txt' },
+    });
     expect(existsSync(join(daemon.workdir, 'made.txt'))).toBe(false);
     await answer(talk, asked, 'allow_once');
     expect(await talk.ended(runId)).toBe('completed');

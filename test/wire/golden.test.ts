@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { requestShapes } from '../../src/protocol/requests.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 import type { RawClient, RawLine } from '../support/raw-client.js';
 import { begin, done, durable, heard, isEvent, listenTo, newSession, refusalOf, say } from '../support/wire.js';
@@ -44,6 +45,13 @@ function brief({ type, payload }: RawLine): string {
 async function transcript(): Promise<string[]> {
   await events.until(isEvent('agent_end'));
   return durable(heard(events)).map(brief);
+}
+
+/** Requests as they came over the socket are exactly what the schema says, with nothing beside it. */
+function expectTyped(): void {
+  const requests = heard(events).filter(isEvent('ui_request'));
+  expect(requests.length).toBeGreaterThan(0);
+  for (const { payload } of requests) expect(requestShapes.ui_request().parse(payload)).toEqual(payload);
 }
 
 const answered = (turn: string): string[] => [`message_start assistant ${turn}`, `message_end assistant ${turn}`, 'usage_update'];
@@ -105,6 +113,7 @@ test('ask me', async () => {
     'turn_end tool_results 2',
     'agent_end completed',
   ]);
+  expectTyped();
 });
 
 test('an approval comes before the start of what it approves', async () => {
@@ -115,7 +124,30 @@ test('an approval comes before the start of what it approves', async () => {
     tool_name: 'echo',
     args: { text: 'ahoy', confirm: true },
     digest: expect.stringMatching(/^[0-9a-f]{64}$/),
+    // What clients read before there were the fields below.
+    title: expect.any(String),
+    message: expect.any(String),
+    sandboxed: false,
+    workspace: expect.any(String),
+    asked_by: { session_id: sessionId, title: expect.any(String), model: expect.any(String) },
+    options: expect.arrayContaining([{ value: 'allow_once', label: 'Allow once', key: 'a' }]),
+    subject: { kind: 'tool_call' },
+    sandbox: null,
+    why: expect.any(String),
+    notes: [],
+    remember: expect.any(Array),
+    deny_with_reason: { key: 'r', label: expect.any(String) },
   });
+  expectTyped();
+  for (const [result, field] of [
+    ['allow', 'result'],
+    [null, 'result'],
+    [{ value: 'deny', reason: 5 }, 'result.reason'],
+    [{ value: 'allow_once', reason: 'x' }, 'result.value'],
+  ] as const) {
+    const refused = await client.call('ui_response', { request_id: request.payload.request_id, result });
+    expect(refused).toMatchObject({ ok: false, error: { code: 'invalid_payload', details: { field } } });
+  }
   done(await client.call('ui_response', { request_id: request.payload.request_id, result: 'allow_once' }));
   expect(await transcript()).toEqual([
     ...prompted,
