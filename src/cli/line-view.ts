@@ -2,9 +2,9 @@ import type { Heard } from '../client/attach.js';
 import type { EventPayload, WireEvent } from '../protocol/events.js';
 import type { Message } from '../protocol/messages.js';
 import { createMessageStream } from '../view/message-stream.js';
-import { compactionNotice, noticesOf, statusNotice, waitingNotice, type Notice } from '../view/notices.js';
+import { compactionNotice, noticesOf, resolvedNotice, statusNotice, waitingNotice, type Notice } from '../view/notices.js';
 import { printableLine } from '../view/printable.js';
-import { describeAnswer, hintOf, isSecret } from '../view/questions.js';
+import { hintOf, isSecret } from '../view/questions.js';
 import { inputKindText } from '../view/queue-text.js';
 import { describeEnding } from '../view/run-outcome.js';
 import type { SessionView } from '../view/session-view.js';
@@ -20,8 +20,6 @@ import { requestLines, type Shown } from './request-lines.js';
 import type { Style } from './style.js';
 import { showToolEnd } from './tool-lines.js';
 
-/** The id in what an answer says of who gave it: people know their terminals by other names. */
-const clientId = / \(\w+_\w+\)$/;
 const recentMessagesMax = 8;
 const resultLinesMax = 20;
 const questionLinesMax = 60;
@@ -163,12 +161,10 @@ export function createLineView(page: Page, style: Style, isOwn: (by: string) => 
     note(`  ${how}; /skip gives no answer`);
   }
 
-  function resolve({ request_id, outcome, result, secret, by }: EventPayload<'ui_resolved'>): void {
-    asked.delete(request_id);
-    waiting.delete(request_id);
-    const hasAnswer = outcome === 'answered' || (outcome === 'denied' && result !== undefined && result !== null);
-    const who = hasAnswer && !isOwn(by) ? ` by ${describeSource(by.replace(clientId, ''))}` : '';
-    note(`[question] ${outcome}${hasAnswer && !secret ? `: ${describeAnswer(result)}` : ''}${who}`);
+  function resolve(resolved: EventPayload<'ui_resolved'>): void {
+    asked.delete(resolved.request_id);
+    waiting.delete(resolved.request_id);
+    notify(resolvedNotice(resolved, isOwn(resolved.by)));
   }
 
   function endRun(id: string, ended: Pick<EventPayload<'agent_end'>, 'outcome' | 'error'> & { abandoned?: boolean }): void {
@@ -257,10 +253,4 @@ function withoutCalls(message: Message, ids: ReadonlySet<string>): Message {
 
 function clipTrouble(text: string): string {
   return clipColumns(printableLine(text), troubleColumnsMax);
-}
-
-/** Who or what resolved a question. */
-function describeSource(by: string): string {
-  if (by === 'mode') return 'the new mode';
-  return by === 'rule' ? 'a new rule' : printableLine(by);
 }

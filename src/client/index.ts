@@ -9,7 +9,7 @@ export { formatAge, formatDuration } from '../view/durations.js';
 export { createMessageStream, type MessageStream, type StreamedKind } from '../view/message-stream.js';
 export { messageNotes, messageParts, type MessageNote, type MessagePart } from '../view/message-text.js';
 export { modeNames, modes, toMode, type Mode } from '../view/modes.js';
-export { compactionNotice, noticesOf, statusNotice, waitingNotice, type Notice } from '../view/notices.js';
+export { compactionNotice, noticesOf, resolvedNotice, statusNotice, waitingNotice, type Notice } from '../view/notices.js';
 export { openCalls, type OpenCallView } from '../view/tools/open-calls.js';
 export { keepNewest, olderPageOf, prependPage, type MessagePage, type PageBefore } from '../view/paging.js';
 export { createPrintableStream, printable, printableJson, printableLine, type PrintableStream } from '../view/printable.js';
@@ -28,7 +28,16 @@ export {
   type RunStanding,
 } from '../view/run-outcome.js';
 export { describeActivity, sessionTitle } from '../view/session-list.js';
-export { applyEvent, emptyView, viewOf, type SessionView, type Snapshot } from '../view/session-view.js';
+export {
+  applyEvent,
+  emptyView,
+  viewOf,
+  type OpenMessage,
+  type RunningToolView,
+  type SessionView,
+  type Snapshot,
+  type ViewBlock,
+} from '../view/session-view.js';
 export type { StreamKind, Transport } from './transport.js';
 export { createUnixTransport } from './unix-transport.js';
 export { isShownId, matchIds, shortId, shortIds } from '../view/short-ids.js';
@@ -38,10 +47,13 @@ export { createToolOutputs, type ToolOutputListener, type ToolOutputs } from '..
 export { describeToolEnd, type ToolResult } from '../view/tools/tool-result.js';
 export { usageText } from '../view/usage-text.js';
 export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
-export type { WireEvent } from '../protocol/events.js';
+export type { EventPayload, EventType, QueuedInput, RunError, RunOutcome, WireEvent } from '../protocol/events.js';
 export { approvalAnswers, denyWithReason, type ApprovalChoice, type DeniedWithReason } from '../protocol/approval-answers.js';
-export type { Message } from '../protocol/messages.js';
+export type { ErrorCode, Refusal, RejectionWord } from '../protocol/errors.js';
+export type { ContentBlock, Message, Role, Usage } from '../protocol/messages.js';
 export { currentParams } from '../protocol/old-requests.js';
+export type { SessionListRow, StateView } from '../protocol/views.js';
+export type { ActiveRun, LastRun, OpenCall, SessionState } from '../core/session.js';
 export type { RuleRow } from '../protocol/permissions.js';
 export type { ApprovalAnswer, QuestionAnswer, UiAnswer } from '../protocol/request-answers.js';
 export type {

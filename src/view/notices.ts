@@ -5,13 +5,14 @@ import { clipText } from './clip-text.js';
 import { formatDuration } from './durations.js';
 import { modes } from './modes.js';
 import { printableLine } from './printable.js';
+import { describeAnswer } from './questions.js';
 import { inputKindText } from './queue-text.js';
 import { describeError } from './run-outcome.js';
 import { describeStatus } from './status-text.js';
 
 /** Something that happened beside the conversation, in one printable line of bounded length. */
 export interface Notice {
-  about: 'queue' | 'session' | 'run' | 'status' | 'warning' | 'error' | 'summary' | 'notice' | 'daemon';
+  about: 'question' | 'queue' | 'session' | 'run' | 'status' | 'warning' | 'error' | 'summary' | 'notice' | 'daemon';
   /** `alarm` when something went wrong. */
   level: 'info' | 'alarm';
   text: string;
@@ -66,6 +67,22 @@ export function statusNotice(text: string, nowMs: number): Notice {
 /** An input that waits in the queue. */
 export function waitingNotice({ kind, text }: Pick<QueuedInput, 'kind' | 'text'>): Notice {
   return info('queue', `${inputKindText(kind)} waits: ${quote(text)}`);
+}
+
+/** Who answers is named by a client's name and its id; people know their terminals by other names than that id. */
+const clientId = / \(\w+_\w+\)$/;
+
+/** A request that is not open any more: what came of it, and by whom unless it was this client (`isOwn`). */
+export function resolvedNotice({ outcome, result, secret, by }: EventPayload<'ui_resolved'>, isOwn: boolean): Notice {
+  const hasAnswer = outcome === 'answered' || (outcome === 'denied' && result !== undefined && result !== null);
+  const answer = hasAnswer && !secret ? `: ${clipLine(describeAnswer(result))}` : '';
+  const who = hasAnswer && !isOwn ? ` by ${describeAnswerer(by)}` : '';
+  return info('question', `${outcome}${answer}${who}`);
+}
+
+function describeAnswerer(by: string): string {
+  if (by === 'mode') return 'the new mode';
+  return by === 'rule' ? 'a new rule' : quote(by.replace(clientId, ''));
 }
 
 function queueNotices({ op, input, dropped = [] }: EventPayload<'queue_update'>): Notice[] {

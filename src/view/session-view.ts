@@ -3,7 +3,8 @@ import type { EventPayload, Fact, WireEvent } from '../protocol/events.js';
 import type { ContentBlock, Message, Role } from '../protocol/messages.js';
 import type { StateView } from '../protocol/views.js';
 
-interface ViewBlock {
+/** A block of a message that is still being streamed, as it was sent: its text must be made printable before it is shown. */
+export interface ViewBlock {
   kind: 'text' | 'thinking' | 'tool_call';
   text: string;
   toolName: string | undefined;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventPayload, EventType, QueuedInput, WireEvent } from '../../src/protocol/events.js';
 import { limits } from '../../src/protocol/limits.js';
-import { noticesOf, statusNotice, waitingNotice } from '../../src/view/notices.js';
+import { noticesOf, resolvedNotice, statusNotice, waitingNotice } from '../../src/view/notices.js';
 import { hidden, hostileText } from './hostile-text.js';
 
 function tell<T extends EventType>(type: T, payload: Partial<EventPayload<T>>): string[] {
@@ -46,6 +46,15 @@ test('a summary that was not made is an alarm', () => {
   expect(tell('compaction_end', { error: { code: 'x', message: 'no room' } })).toEqual(['!summary: none was made: no room']);
 });
 
+test('a request that was answered elsewhere says by whom, and a secret answer is not told', () => {
+  const resolved = { session_id: 's', run_id: 'r', request_id: 'q', outcome: 'answered', result: true, by: 'laptop (cli_1)' } as const;
+  expect(resolvedNotice(resolved, false).text).toBe('answered: yes by laptop');
+  expect(resolvedNotice(resolved, true).text).toBe('answered: yes');
+  expect(resolvedNotice({ ...resolved, by: 'rule' }, false).text).toBe('answered: yes by a new rule');
+  expect(resolvedNotice({ ...resolved, secret: true }, true).text).toBe('answered');
+  expect(resolvedNotice({ ...resolved, outcome: 'timeout', by: 'daemon' }, false).text).toBe('timeout');
+});
+
 test('a notice is one short line with nothing hidden in it', () => {
   const long = `${hostileText}\n${'x'.repeat(200_000)}`;
   const texts = [
@@ -57,8 +66,9 @@ test('a notice is one short line with nothing hidden in it', () => {
     ...tell('ui_notify', { params: { message: long } } as EventPayload<'ui_notify'>),
     waitingNotice({ kind: 'steer', text: long }).text,
     statusNotice(long, 0).text,
+    resolvedNotice({ session_id: 's', run_id: 'r', request_id: 'q', outcome: 'answered', result: long, by: long }, false).text,
   ];
-  expect(texts).toHaveLength(9);
+  expect(texts).toHaveLength(10);
   for (const text of texts) {
     expect(hidden.test(text)).toBe(false);
     expect(text).not.toContain('\n');
