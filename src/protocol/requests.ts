@@ -8,9 +8,9 @@ export const uiMethod = z.enum(['select', 'confirm', 'input', 'editor']);
 export type UiMethod = z.infer<typeof uiMethod>;
 
 /*
- * What a person is asked, as `params` of a request: a union on `kind`, and of questions on `method`. Texts that are made for people have no
- * hidden or control characters left; `args`, rules, `workspace` and `asked_by` are as they are. Schemas are built when first looked at: a
- * daemon at rest, or a client that checks nothing, has built none.
+ * What a person is asked, as `params` of a request: a union on `kind`, and of questions on `method`. Texts that the daemon makes for people
+ * have no hidden or control characters left; questions of a model, `args`, rules, `workspace`, `anchor` and `asked_by` are passed on as they
+ * are. Schemas are built when first looked at: a daemon at rest, or a client that checks nothing, has built none.
  */
 
 const heading = {
