@@ -3,18 +3,19 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { missing } from '../needs.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
-import { openQuestion, poll, runCommand, runOk, startCommand } from './run-cli.js';
+import { shareDaemon } from '../support/shared-daemon.js';
+import { openPlace, openQuestion, poll, runCommand, runOk, startCommand } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-const bare = { config: { sandbox: { enabled: false } } };
+const shared = shareDaemon({ config: { sandbox: { enabled: false } } });
 
 async function newSession(daemon: TestDaemon, title: string): Promise<string> {
   return (await runOk(daemon, ['new', '--title', title])).trim();
 }
 
 test('a change is approved by whoever sees it, and everybody hears by whom', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'harbour');
   await using watch = startCommand(daemon, ['attach', session, '--plain']);
   watch.type('write ahoy to notes.txt\n');
@@ -37,7 +38,7 @@ test('a change is approved by whoever sees it, and everybody hears by whom', asy
 });
 
 test('a denial with a reason is told to the model, and the run goes on', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'denied');
   await using watch = startCommand(daemon, ['attach', session]);
   watch.type('run touch x\n');
@@ -56,7 +57,7 @@ test.each([
   ['the mode that one of two people chooses', ['/mode auto_edit'], [], 'by the new mode'],
   ['a rule that somebody adds', [], ['permissions', 'add', '--tool', 'write', '--path', 'notes.txt'], 'by a new rule'],
 ])('an open question is answered by %s, and both are told', async (_, typed, command, by) => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'released');
   await using one = startCommand(daemon, ['attach', session, '--plain']);
   await using other = startCommand(daemon, ['attach', session, '--plain']);
@@ -72,7 +73,7 @@ test.each([
 });
 
 test('a long change is cut, says so, and is shown whole when asked for', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'long');
   const lines = Array.from({ length: 20 }, (_, n) => `line ${n + 1}`);
   await using watch = startCommand(daemon, ['attach', session, '--json']);
@@ -100,7 +101,7 @@ test('a long change is cut, says so, and is shown whole when asked for', async (
 });
 
 test('of a change that is longer than a diff may be, --show still shows all', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'longer');
   const lines = Array.from({ length: 1_000 }, (_, n) => `line ${n + 1} ${'x'.repeat(50)}`);
   await using watch = startCommand(daemon, ['attach', session, '--json']);
@@ -112,7 +113,7 @@ test('of a change that is longer than a diff may be, --show still shows all', as
 });
 
 test('what a command prints is shown once, with how it ended', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'output');
   await runOk(daemon, ['permissions', 'add', '--command', 'printf']);
   await runOk(daemon, ['permissions', 'add', '--command', 'ls']);
@@ -126,7 +127,7 @@ test('what a command prints is shown once, with how it ended', async () => {
 });
 
 test('output that is too long is kept, and berth artifact prints all of it', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'flood');
   await runOk(daemon, ['permissions', 'add', '--command', 'seq']);
   await using watch = startCommand(daemon, ['attach', session]);
@@ -141,7 +142,7 @@ test('output that is too long is kept, and berth artifact prints all of it', asy
 });
 
 test('of output that is longer than what is kept, the view and berth artifact say how much there is', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'deluge');
   const [kept, all] = [64 * 1024 * 1024, 70_000_000];
   await using watch = startCommand(daemon, ['attach', session]);
@@ -159,7 +160,7 @@ test('of output that is longer than what is kept, the view and berth artifact sa
 });
 
 test('output that is no text is named instead of shown', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'noise');
   await using watch = startCommand(daemon, ['attach', session]);
   watch.type('run head -c 3000 /dev/urandom\n');
@@ -173,7 +174,7 @@ test('output that is no text is named instead of shown', async () => {
 });
 
 test('the list of what is to be done is shown when it changes, and to whoever comes later', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'list');
   await using watch = startCommand(daemon, ['attach', session]);
   watch.type('plan mend the sail, cast off\n');
@@ -186,7 +187,7 @@ test('the list of what is to be done is shown when it changes, and to whoever co
 });
 
 test('whether the config of a directory counts is asked where a call needs to know, and answered like anything else', async () => {
-  await using daemon = await startDaemon(bare);
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'trust');
   await using watch = startCommand(daemon, ['attach', session]);
   await poll(

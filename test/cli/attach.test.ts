@@ -1,9 +1,23 @@
 import { expect, test, vi } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';
-import { countStarts, makeHome, openQuestion, runCommand, runJson, runJsonLine, runOk, startCommand, type Place } from './run-cli.js';
+import { shareDaemon } from '../support/shared-daemon.js';
+import {
+  countStarts,
+  makeHome,
+  openPlace,
+  openQuestion,
+  runCommand,
+  runJson,
+  runJsonLine,
+  runOk,
+  startCommand,
+  type Place,
+} from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
+
+const shared = shareDaemon();
 
 async function newSession(daemon: Place, title: string): Promise<string> {
   return (await runOk(daemon, ['new', '--title', title])).trim();
@@ -35,7 +49,7 @@ test('two who watch and one who waits agree on every character', async () => {
 });
 
 test('what came after a cursor is printed, and then what comes', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'since');
   await runOk(daemon, ['send', session, 'say before', '--wait']);
   const { seq = 0 } = await runJsonLine(daemon, ['state', session]);
@@ -77,7 +91,7 @@ test('lines that are piped in are sent, and it stays until they have run', async
 });
 
 test('questions are answered by the lines that follow them', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'asking');
   await using watch = startCommand(daemon, ['attach', session]);
   watch.type('ask me\n');
@@ -100,7 +114,7 @@ test('questions are answered by the lines that follow them', async () => {
 });
 
 test('what nobody can answer where it was asked is said, and left open', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'nobody');
   const { code, stdout, stderr } = await runCommand(daemon, ['attach', session], { input: 'echo this with approval\n' });
   expect(code).toBe(1);
@@ -119,7 +133,7 @@ test('what nobody can answer where it was asked is said, and left open', async (
 });
 
 test('an answer that is the last line is taken, and the run watched to its end', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'last');
   await using watch = startCommand(daemon, ['attach', session]);
   watch.type('echo this with approval\n');

@@ -2,10 +2,13 @@ import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
-import { openQuestion, runCommand, runJson, runJsonLine, runOk, startCommand, type JsonLine } from './run-cli.js';
+import { shareDaemon } from '../support/shared-daemon.js';
+import { openPlace, openQuestion, runCommand, runJson, runJsonLine, runOk, startCommand, type JsonLine } from './run-cli.js';
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 90_000 });
+
+const shared = shareDaemon();
 
 async function newSession(daemon: TestDaemon, title: string): Promise<string> {
   return (await runOk(daemon, ['new', '--title', title])).trim();
@@ -16,7 +19,7 @@ function stateOf(daemon: TestDaemon, session: string): Promise<JsonLine> {
 }
 
 test('every subcommand has help, and says 64 to what it does not know', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const help = await runOk(daemon, ['--help']);
   const names = [...help.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)? /gm)].map((match) => match[1] ?? '');
   expect(names).toEqual(
@@ -42,7 +45,7 @@ test('every subcommand has help, and says 64 to what it does not know', async ()
 });
 
 test('a session is named by a prefix of its id, its title, or . for the newest of the directory', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const first = await newSession(daemon, 'first');
   const second = await newSession(daemon, 'second');
   const twin = await newSession(daemon, 'second');
@@ -60,9 +63,9 @@ test('a session is named by a prefix of its id, its title, or . for the newest o
 });
 
 test('sessions are made, listed, renamed, archived, branched and deleted', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   expect(await runOk(daemon, ['ls'])).toContain('berth new');
-  const other = join(daemon.root, 'other');
+  const other = join(daemon.workdir, '..', 'other');
   mkdirSync(other);
   const session = (await runOk(daemon, ['new', '--cwd', '../other', '--title', 'a title'])).trim();
   expect(session).toMatch(/^ses_\w{21}$/);
@@ -107,7 +110,7 @@ test('sessions are made, listed, renamed, archived, branched and deleted', async
 });
 
 test('a text is sent to the newest session of the directory, which the first one makes', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   expect(await runCommand(daemon, ['send', 'say ahoy', '--wait'])).toMatchObject({ code: 0, stdout: 'ahoy\n', stderr: '' });
   expect(await runOk(daemon, ['send', '.', 'say again', '--wait'])).toBe('again\n');
   expect(await runOk(daemon, ['send', '--wait'], { input: 'say piped\n' })).toBe('piped\n');
@@ -128,7 +131,7 @@ test('a text is sent to the newest session of the directory, which the first one
 });
 
 test('waiting for a run that fails says why, and resume tries again', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const failed = await runCommand(daemon, ['send', 'fail late', '--wait']);
   expect(failed).toMatchObject({ code: 1, stdout: expect.stringContaining('These are ten words') });
   expect(failed.stderr).toMatch(/^berth: the run failed: .*asked to fail.*; berth resume \w+ tries again\n$/);
@@ -185,7 +188,7 @@ test('what waits is listed, edited, held, moved, removed and brought back by abo
 });
 
 test('questions are listed and answered by those who were not there when they were asked', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   expect(await runOk(daemon, ['answer'])).toBe('No questions are open.\n');
   const session = await newSession(daemon, 'asking');
   await using run = startCommand(daemon, ['send', session, 'ask me', '--wait']);
@@ -233,7 +236,7 @@ test('questions are listed and answered by those who were not there when they we
 });
 
 test('the log is the whole conversation, page after page, very long messages included', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'long');
   const berth = await daemon.connect();
   const words: string[] = [];
@@ -253,7 +256,7 @@ test('the log is the whole conversation, page after page, very long messages inc
 });
 
 test('nothing that a terminal would act on comes out, whatever was said', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const nasty = 'a\u001b[2Jb\u009b31mc\u202ed\u200be\u0007';
   const shown = 'a␛[2Jb<U+009B>31mc<U+202E>d<U+200B>e␇';
   const session = await newSession(daemon, nasty);
@@ -267,7 +270,7 @@ test('nothing that a terminal would act on comes out, whatever was said', async 
 });
 
 test('a reader that has seen enough is no error', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const session = await newSession(daemon, 'long');
   await runOk(daemon, ['send', session, 'stream 100000 words', '--wait']);
   await using log = startCommand(daemon, ['log', session]);

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { missing } from '../needs.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
-import { runCommand, runJson, runJsonLine, runOk } from './run-cli.js';
+import { shareDaemon } from '../support/shared-daemon.js';
+import { openPlace, runCommand, runJson, runJsonLine, runOk } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
-/** A daemon that has no sandbox, wherever this runs. */
-function startBare(): Promise<TestDaemon> {
-  return startDaemon({ config: { sandbox: { enabled: false } } });
-}
+// There is no sandbox, wherever this runs.
+const bare = { config: { sandbox: { enabled: false } } };
+const shared = shareDaemon(bare);
 
 function addConfig({ workdir }: TestDaemon, rules: object[]): void {
   mkdirSync(join(workdir, '.berth'), { recursive: true });
@@ -18,7 +18,7 @@ function addConfig({ workdir }: TestDaemon, rules: object[]): void {
 }
 
 test('rules are added, listed with where they come from, and removed', async () => {
-  await using daemon = await startBare();
+  await using daemon = await startDaemon(bare);
   const session = (await runOk(daemon, ['new', '--title', 'one'])).trim();
   expect(await runOk(daemon, ['permissions', 'ls'])).toMatch(/mode +ask, for new sessions: [^]*No rules yet/);
   expect(await runOk(daemon, ['permissions', 'add', 'git status'])).toMatch(
@@ -47,7 +47,7 @@ test('rules are added, listed with where they come from, and removed', async () 
 });
 
 test('a rule that makes no sense, or allows everything by a slip, is refused', async () => {
-  await using daemon = await startBare();
+  await using daemon = openPlace(shared());
   const wrong = [
     ['bash'],
     ['*'],
@@ -71,7 +71,7 @@ test('a rule that makes no sense, or allows everything by a slip, is refused', a
 });
 
 test('words are a command, whatever tools there are, and what was made of them is said', async () => {
-  await using daemon = await startBare();
+  await using daemon = await startDaemon(bare);
   for (const name of ['ls', 'grep', 'echo']) {
     const added = await runCommand(daemon, ['permissions', 'add', name]);
     expect(added).toMatchObject({ code: 0, stderr: expect.stringContaining(`--tool ${name}`) });
@@ -97,7 +97,7 @@ test('words are a command, whatever tools there are, and what was made of them i
 });
 
 test('a command is tried part by part, and the exit code says what would become of it', async () => {
-  await using daemon = await startBare();
+  await using daemon = openPlace(shared());
   await runOk(daemon, ['permissions', 'add', 'git status']);
   await runOk(daemon, ['permissions', 'add', '--deny', 'curl']);
   expect(await runCommand(daemon, ['permissions', 'test', 'git status'])).toMatchObject({
@@ -124,7 +124,7 @@ test('a command is tried part by part, and the exit code says what would become 
 });
 
 test('the config of a directory counts once it was shown and trusted, and not any more when it has changed', async () => {
-  await using daemon = await startBare();
+  await using daemon = openPlace(shared());
   expect(await runCommand(daemon, ['permissions', 'trust'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('no config of its own'),
@@ -155,7 +155,7 @@ test('the config of a directory counts once it was shown and trusted, and not an
 });
 
 test('the mode of a session is shown and changed, and seen wherever the session is', async () => {
-  await using daemon = await startBare();
+  await using daemon = openPlace(shared());
   const session = (await runOk(daemon, ['new', '--title', 'sails'])).trim();
   expect(await runOk(daemon, ['mode'])).toMatch(/^ask: /);
   expect(await runOk(daemon, ['state'])).not.toMatch(/^mode /m);

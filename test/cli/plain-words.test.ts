@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { startDaemon } from '../support/daemon.js';
-import { makeHome, runCommand, runJson, runJsonLine, runOk } from './run-cli.js';
+import { shareDaemon } from '../support/shared-daemon.js';
+import { makeHome, openPlace, runCommand, runJson, runJsonLine, runOk } from './run-cli.js';
 
 // Each command is a process of its own.
 vi.setConfig({ testTimeout: 90_000 });
+
+const shared = shareDaemon();
 
 test('a speed of the guide that is no number is refused with the name of its variable', async () => {
   await using home = makeHome();
@@ -15,7 +17,7 @@ test('a speed of the guide that is no number is refused with the name of its var
 });
 
 test('a session without a text is not sent as one', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   const session = (await runOk(daemon, ['new'])).trim();
   const short = session.slice('ses_'.length, 'ses_'.length + 10);
   const { code, stdout, stderr } = await runCommand(daemon, ['send', short]);
@@ -25,7 +27,7 @@ test('a session without a text is not sent as one', async () => {
 });
 
 test('a steer and a follow-up that wait say so', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   await runOk(daemon, ['send', 'echo a b c for 300 seconds']);
   expect(await runOk(daemon, ['send', '--follow-up', '.', 'later'])).toMatch(/\nqueued for when the run would otherwise end; watch it/);
   expect(await runOk(daemon, ['send', '--steer', '.', 'now'])).toMatch(/\nqueued for the next turn of the run in progress; watch it/);
@@ -34,14 +36,14 @@ test('a steer and a follow-up that wait say so', async () => {
 });
 
 test('a typed line that is not done is shown with the reason', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   await runOk(daemon, ['new']);
   const { stdout } = await runCommand(daemon, ['attach', '.'], { input: '/nonsense at all\n' });
   expect(stdout).toMatch(/\[not done\] there is no \/nonsense; .*; typed: \/nonsense at all\n/);
 });
 
 test('after an abandoned run nobody is advised to resume it', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   expect((await runCommand(daemon, ['send', 'fail', '--wait'])).code).toBe(1);
   expect(await runOk(daemon, ['state'])).toContain('berth resume');
   await runOk(daemon, ['resume', '--abandon']);
@@ -54,7 +56,7 @@ test('after an abandoned run nobody is advised to resume it', async () => {
 });
 
 test('a branch is called after its parent, or after what was first said there', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   await runOk(daemon, ['send', 'say one', '--wait']);
   await runOk(daemon, ['send', 'say two', '--wait']);
   const branch = (await runOk(daemon, ['branch', '.'])).trim();
@@ -64,7 +66,7 @@ test('a branch is called after its parent, or after what was first said there', 
 });
 
 test('with --json, what is told beside the result is JSON as well', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   await runOk(daemon, ['send', 'say one', '--wait']);
   const cwd = join(daemon.workdir, 'sub');
   mkdirSync(join(daemon.workdir, '.git'));
@@ -76,7 +78,7 @@ test('with --json, what is told beside the result is JSON as well', async () => 
 });
 
 test('a call that was denied is told in the same words live and in the log', async () => {
-  await using daemon = await startDaemon();
+  await using daemon = openPlace(shared());
   await runOk(daemon, ['send', 'echo this with approval']);
   const [question] = (await runJson(daemon, ['answer'])) as unknown as { request_id: string }[];
   await runOk(daemon, ['answer', question?.request_id ?? '', 'r', 'not', 'now']);

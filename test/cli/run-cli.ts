@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Paths } from '../../src/client/paths.js';
-import { cleanEnv, makeRoot, pathsIn, program } from '../support/daemon.js';
+import { cleanEnv, makeRoot, pathsIn, program, type TestDaemon } from '../support/daemon.js';
 
 /** Where a command is run: a daemon of a test, or a home in which none runs yet. */
 export interface Place {
@@ -148,6 +148,24 @@ export function makeHome(env: Record<string, string> = {}): Place & AsyncDisposa
     async [Symbol.asyncDispose]() {
       await runCommand(place, ['daemon', 'stop']);
       rmSync(root, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A working directory of a shared daemon for one test. All sessions are deleted at the end, so that the next test finds none. */
+export function openPlace(daemon: TestDaemon): TestDaemon {
+  const workdir = join(mkdtempSync(join(daemon.root, 'place-')), 'work');
+  mkdirSync(workdir);
+  return {
+    ...daemon,
+    workdir,
+    async [Symbol.asyncDispose]() {
+      const client = await daemon.raw();
+      for (const archived of [false, true]) {
+        const { sessions } = (await client.call('list_sessions', { archived })).payload as { sessions: { session_id: string }[] };
+        for (const { session_id } of sessions) await client.call('delete_session', { session_id });
+      }
+      client.close();
     },
   };
 }

@@ -5,9 +5,13 @@ import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { missing } from '../needs.js';
 import { program, startDaemon } from '../support/daemon.js';
-import { makeHome, openQuestion, poll, runJson, runJsonLine, runOk, type Place } from './run-cli.js';
+import { shareDaemon } from '../support/shared-daemon.js';
+import { makeHome, openPlace, openQuestion, poll, runJson, runJsonLine, runOk, type Place } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
+
+const shared = shareDaemon();
+const bare = shareDaemon({ config: { sandbox: { enabled: false } } });
 
 interface Screen extends AsyncDisposable {
   /** Types as a person does. */
@@ -98,7 +102,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('a terminal that is closed in the middle of an answer takes nothing with it', async () => {
-    await using daemon = await startDaemon({ wps: 200 });
+    await using daemon = await startDaemon({ wps: 600 });
     await using screen = await openScreen(daemon, ['attach', (await runOk(daemon, ['new'])).trim()]);
     await screen.type('stream 2400 words', 'Enter');
     await screen.until((text) => text.includes('word20 '));
@@ -145,7 +149,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('several lines that are pasted are one message', async () => {
-    await using daemon = await startDaemon();
+    await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.until((text) => /\n> *\n/.test(text));
@@ -158,7 +162,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('the up arrow brings back all of a pasted text, and a half-typed line that ctrl-C put away', async () => {
-    await using daemon = await startDaemon();
+    await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.until((text) => /\n> *\n/.test(text));
@@ -183,7 +187,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('a dumb terminal gets lines and nothing else', async () => {
-    await using daemon = await startDaemon();
+    await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session], { TERM: 'dumb' });
     const recorded = await screen.record();
@@ -197,7 +201,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('a question is put, and answered where it is seen', async () => {
-    await using daemon = await startDaemon();
+    await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.type('echo danger with approval', 'Enter');
@@ -209,7 +213,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('what was begun under one question is no answer to another, and no message', async () => {
-    await using daemon = await startDaemon({ config: { sandbox: { enabled: false } } });
+    await using daemon = openPlace(bare());
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.until((text) => /\n> *\n/.test(text));
@@ -235,7 +239,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('a line that was begun before a question came is not its answer, and one after it was answered is not sent', async () => {
-    await using daemon = await startDaemon({ config: { sandbox: { enabled: false } } });
+    await using daemon = openPlace(bare());
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.until((text) => /\n> *\n/.test(text));
@@ -268,7 +272,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('what is typed or pasted at once goes where the cursor is', async () => {
-    await using daemon = await startDaemon();
+    await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.until((text) => /\n> *\n/.test(text));
@@ -292,7 +296,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('a long line that is pasted is taken whole, and nothing in it is a key', async () => {
-    await using daemon = await startDaemon();
+    await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
     await screen.until((text) => /\n> *\n/.test(text));
@@ -306,7 +310,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('a change is seen in colours before it is made, cut where it is long, and whole with /show', async () => {
-    await using daemon = await startDaemon();
+    await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
     const lines = Array.from({ length: 90 }, (_, n) => `l${n + 1}`);
     writeFileSync(join(daemon.workdir, 'a.txt'), `${lines.join('\n')}\n`);
@@ -327,7 +331,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('a hostile text does nothing to the terminal, and NO_COLOR is respected', async () => {
-    await using daemon = await startDaemon();
+    await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session], { NO_COLOR: '1' });
     await screen.until((text) => /\n> *\n/.test(text));

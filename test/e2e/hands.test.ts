@@ -6,6 +6,7 @@ import { limits } from '../../src/protocol/limits.js';
 import { missing } from '../needs.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 import type { RawLine } from '../support/raw-client.js';
+import { shareDaemon } from '../support/shared-daemon.js';
 import { openTalk, type Talk } from '../support/talk.js';
 
 let numbers = 0;
@@ -180,6 +181,7 @@ describe.each([
   ['without a sandbox', { sandbox: { enabled: false } }],
 ])('processes %s', (where, more) => {
   const config = { permissions: { rules }, ...more };
+  const shared = shareDaemon({ config });
   const skip = where === 'in the sandbox' && missing('bwrap');
 
   async function start(daemon: TestDaemon, text: (seconds: number) => string): Promise<{ talk: Talk; runId: string; seconds: number }> {
@@ -192,7 +194,7 @@ describe.each([
   const nasty = (seconds: number): string => `setsid sleep ${seconds} & (sleep ${seconds} &) ; nohup sleep ${seconds} & sleep ${seconds}`;
 
   test.skipIf(skip)('are gone when an abort has been told', async () => {
-    await using daemon = await startDaemon({ config });
+    const daemon = shared();
     const { talk, runId, seconds } = await start(daemon, nasty);
     await talk.ok('abort');
     expect(await talk.ended(runId)).toBe('aborted');
@@ -200,7 +202,7 @@ describe.each([
   });
 
   test.skipIf(skip)('that stay behind a command end with it', async () => {
-    await using daemon = await startDaemon({ config });
+    const daemon = shared();
     const talk = await openTalk(daemon);
     const seconds = sleepNumber();
     expect((await does(talk, `run setsid sleep ${seconds} & sleep ${seconds} & echo done`)).result).toContain('done');
@@ -208,7 +210,7 @@ describe.each([
   });
 
   test.skipIf(skip)('in the background outlive their call, and not their run', async () => {
-    await using daemon = await startDaemon({ config });
+    const daemon = shared();
     const talk = await openTalk(daemon);
     const seconds = sleepNumber();
     const runId = await talk.prompt(`run sleep ${seconds} in the background`);
@@ -218,7 +220,7 @@ describe.each([
   });
 
   test.skipIf(skip)('are gone when their session is deleted', async () => {
-    await using daemon = await startDaemon({ config });
+    const daemon = shared();
     const { talk, seconds } = await start(daemon, nasty);
     await talk.ok('delete_session');
     await expect.poll(() => sleepers(seconds), { timeout: 10_000 }).toEqual([]);

@@ -4,6 +4,7 @@ import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';
 import { sized } from '../support/fault-sizes.js';
 import { processorMs } from '../support/processor-time.js';
+import { shareDaemon } from '../support/shared-daemon.js';
 import {
   complaints,
   done,
@@ -20,8 +21,10 @@ import {
   type Told,
 } from '../support/wire.js';
 
+const shared = shareDaemon();
+
 test('ten thousand commands in one write get ten thousand replies in their order', async () => {
-  await using daemon = await startDaemon();
+  const daemon = shared();
   const client = await daemon.raw();
   const sessionId = await newSession(client);
   const kinds = [
@@ -45,7 +48,7 @@ test('ten thousand commands in one write get ten thousand replies in their order
 });
 
 test('a prompt that waits holds up nobody behind it', async () => {
-  await using daemon = await startDaemon();
+  const daemon = shared();
   const client = await daemon.raw();
   const sessionId = await newSession(client);
   done(await client.call('hello', { ui_capabilities: ['select'] }));
@@ -67,7 +70,7 @@ test('a prompt that waits holds up nobody behind it', async () => {
 });
 
 test('what a waiting prompt answers is the run: its last words, its events, its outcome', async () => {
-  await using daemon = await startDaemon();
+  const daemon = shared();
   const client = await daemon.raw();
   const sessionId = await newSession(client);
   const events = await listenTo(daemon, { session_id: sessionId, live: false });
@@ -121,7 +124,7 @@ test('a peer that only stopped writing still gets every reply, the one it waits 
 });
 
 test('a peer that stopped writing after ten thousand commands gets ten thousand replies', async () => {
-  await using daemon = await startDaemon();
+  const daemon = shared();
   const client = await daemon.raw();
   client.send(Array.from({ length: 10_000 }, (_, i) => `{"id":"n${i}","type":"list_tools"}\n`).join(''));
   client.socket.end();
@@ -282,7 +285,7 @@ test('the largest legal commands hold up nobody for long', async () => {
 });
 
 test('a reply says at which seq it is true: whoever subscribes after it hears only what is new', async () => {
-  await using daemon = await startDaemon();
+  const daemon = shared();
   const client = await daemon.raw();
   const sessionId = await newSession(client);
   const changed = await client.call('update_session', { session_id: sessionId, title: 'one' });
