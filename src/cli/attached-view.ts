@@ -30,7 +30,10 @@ const leaveSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  */
 export async function viewSession(berth: Berth, sessionId: string, { since, json }: Options): Promise<ExitCode> {
   const { stdin, stdout } = process;
-  const attached = await berth.attach(sessionId);
+  const attached = await berth.attach(sessionId, {
+    onDelivered: (sent) => input.settle(sent),
+    onNotice: (text) => note(`[outbox] ${text}`),
+  });
   const interactive = stdin.isTTY && stdout.isTTY && !json && process.env.TERM !== 'dumb';
   const terminal = interactive
     ? (await import('./terminal.js')).openTerminal({ input: stdin, output: stdout, subject: openQuestion, onLine, onLeave: leave })
@@ -43,14 +46,15 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   let inputOver = false;
   /** A line was piped in: whoever did that waits for an end, and an onlooker does not. */
   let spoke = false;
+  /** Texts that were piped in and could not be sent. */
+  let unsent = 0;
   /** A question that nobody can answer here any more. */
   let unanswered: UiRequest | undefined;
   let away = false;
   const leaving = new AbortController();
   const input = createLineInput({
     berth,
-    sessionId,
-    view: attached.view,
+    session: attached,
     note,
     again: interactive ? 'the up arrow brings it back' : 'send it again',
     showQuestion: (request) => (json ? print(request) : view.question(request)),
@@ -63,7 +67,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   }
 
   function onLine(line: string, question: string | undefined): void {
-    if (away) note('[daemon] is away; this waits for it to come back');
+    if (away && line.startsWith('/')) note('[daemon] is away; this waits for it to come back');
     input.take(line, question);
   }
 
@@ -77,10 +81,15 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     return started.size > 0 ? [...started].every((runId) => ended.has(runId)) : attached.view().state.run === null;
   }
 
+  function keptCount(): number {
+    return attached.sent().filter(({ state }) => state === 'kept').length;
+  }
+
   function leaveIfOver(): void {
     const asked = input.question();
     if (inputOver && spoke && asked) unanswered = asked;
-    if (unanswered || isOver()) attached.close();
+    if (inputOver) unsent = keptCount();
+    if (unanswered || unsent > 0 || isOver()) attached.close();
   }
 
   async function readLines(): Promise<void> {
@@ -123,6 +132,10 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     }
     page.endLine();
     if (leaving.signal.aborted && !json) view.note(farewell());
+    if (unsent > 0) {
+      writeErr(`berth: no daemon took ${unsent} of the messages; they are kept, and berth attach ${shortId(sessionId)} sends them\n`);
+      return exit.refused;
+    }
     if (!unanswered) return exit.ok;
     const id = shortId(unanswered.request_id);
     writeErr(
@@ -157,7 +170,9 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     const { state, seq } = attached.view();
     const named = shortId(state.id);
     const doing = state.requests.length > 0 ? 'The run waits for an answer; berth answer lists it. ' : state.run ? 'The run goes on. ' : '';
-    return `[detached] ${doing}berth attach ${named} comes back; with --since ${seq}, from here.`;
+    const kept = keptCount();
+    const waits = kept === 0 ? '' : `${kept} not sent yet: kept, and sent by the next berth attach. `;
+    return `[detached] ${doing}${waits}berth attach ${named} comes back; with --since ${seq}, from here.`;
   }
 }
 

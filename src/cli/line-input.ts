@@ -1,3 +1,4 @@
+import type { AttachedSession } from '../client/attach.js';
 import type { Berth } from '../client/connect.js';
 import type { CommandInput } from '../protocol/commands.js';
 import type { UiRequest } from '../protocol/requests.js';
@@ -5,7 +6,7 @@ import { modeNames, modes } from '../view/modes.js';
 import { printableLine } from '../view/printable.js';
 import { isSecret, readAnswer } from '../view/questions.js';
 import { inputKindText } from '../view/queue-text.js';
-import type { SessionView } from '../view/session-view.js';
+import type { SentInput } from '../view/sent-inputs.js';
 import { shortId } from '../view/short-ids.js';
 import { describePause } from './advice.js';
 import { Refused } from './exit.js';
@@ -15,8 +16,7 @@ import { resumeLastRun } from './resume.js';
 
 interface Deps {
   berth: Berth;
-  sessionId: string;
-  view(): SessionView;
+  session: Pick<AttachedSession, 'sessionId' | 'view' | 'send' | 'dismiss' | 'flushed'>;
   /** A line about what was typed. */
   note(text: string): void;
   /** How a line that was not sent can be had again. */
@@ -36,7 +36,9 @@ export interface LineInput {
   take(line: string, meant: string | undefined): void;
   /** The question that a line would answer: the oldest that is open and was not answered here. */
   question(): UiRequest | undefined;
-  /** Resolves when all lines that were taken are done. */
+  /** Says what became of a text that had to be kept, or that another process had left in the outbox. */
+  settle(input: SentInput): void;
+  /** Resolves when all lines that were taken are done, and their texts sent or kept for later. */
   done(): Promise<void>;
 }
 
@@ -58,7 +60,8 @@ const help = [
 ];
 
 /** What the lines of an attached view do. */
-export function createLineInput({ berth, sessionId: session_id, view, note, again, showQuestion, onRun, leave }: Deps): LineInput {
+export function createLineInput({ berth, session, note, again, showQuestion, onRun, leave }: Deps): LineInput {
+  const { sessionId: session_id, view } = session;
   let last: Promise<void> = Promise.resolve();
   /** Answers that were accepted and are not in the view yet. */
   let answered: string[] = [];
@@ -126,23 +129,35 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
 
   async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {
     if (text.trim() === '') throw new Refused('there is no text to send');
-    const reply = await berth.call(kind, { session_id, text, if_idle: 'reject' });
-    if (reply.ok || reply.error.message !== 'no_active_run') {
-      onRun(orRefused(reply).run_id);
-      return;
-    }
-    // A prompt would leave an interrupted run behind for good, and whoever typed this may not know yet that it was interrupted.
-    const { last_run } = orRefused(await berth.call('get_state', { session_id }));
-    if (last_run?.outcome === 'interrupted') {
-      note(`[not sent] the run was interrupted; /resume continues it, a new message leaves it behind; ${again}: ${text}`);
-      return;
-    }
-    await prompt(text, kind);
+    await conclude(await session.send(kind, { text, if_idle: 'reject' }));
   }
 
   /** Sent once, even if a run begins just now. */
   async function prompt(text: string, if_busy: 'steer' | 'follow_up'): Promise<void> {
-    onRun(orRefused(await berth.call('prompt', { session_id, text, wait: false, if_busy })).run_id);
+    await conclude(await session.send('prompt', { text, if_busy }));
+  }
+
+  async function conclude({ state, inputId, runId, text, command, refusal }: SentInput): Promise<void> {
+    if (state === 'kept') {
+      const why = refusal ? refusal.message : 'the daemon is away';
+      note(`[kept] ${why}; it is sent when that is over, here or by the next berth attach: ${text}`);
+    } else if (state !== 'returned') {
+      if (runId !== undefined) onRun(runId);
+    } else if (refusal?.message === 'no_active_run' && command !== 'prompt') {
+      await promptInstead(command, text);
+      session.dismiss(inputId);
+    } else {
+      session.dismiss(inputId);
+      // What an abort brought back is told by its event.
+      if (refusal) orRefused({ ok: false, error: refusal });
+    }
+  }
+
+  /** A prompt would leave an interrupted run behind for good, and whoever typed this may not know yet that it was interrupted. */
+  async function promptInstead(kind: 'steer' | 'follow_up', text: string): Promise<void> {
+    const { last_run } = orRefused(await berth.call('get_state', { session_id }));
+    if (last_run?.outcome !== 'interrupted') return prompt(text, kind);
+    note(`[not sent] the run was interrupted; /resume continues it, a new message leaves it behind; ${again}: ${text}`);
   }
 
   /** Is a line for something else than what is asked now? Then it says so. */
@@ -182,6 +197,14 @@ export function createLineInput({ berth, sessionId: session_id, view, note, agai
       last = last.then(() => obey(line, meant)).catch((error: unknown) => complain(line, error));
     },
     question,
-    done: () => last,
+    settle(input) {
+      if (input.state !== 'returned') note(`[sent] ${printableLine(input.text)}`);
+      last = last.then(() => conclude(input)).catch((error: unknown) => complain(input.text, error));
+    },
+    async done() {
+      await last;
+      await session.flushed();
+      await last;
+    },
   };
 }

@@ -53,7 +53,8 @@ function removeLeftovers(target: string): void {
   }
 }
 
-function syncDir(dir: string): void {
+/** Makes what was renamed in a directory durable. */
+export function syncDir(dir: string): void {
   const descriptor = openSync(dir, constants.O_RDONLY);
   try {
     fsyncSync(descriptor);

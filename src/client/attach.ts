@@ -1,6 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as afterPoll, setTimeout as delay } from 'node:timers/promises';
 import type { WireEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
+import type { SentInput } from '../view/sent-inputs.js';
+import type { Delivery, NewInput } from './delivery.js';
 import { ConnectionLost, DaemonUnresponsive, NoDaemon, StartFailed } from './errors.js';
 import { openEventStream, SubscribeRefused, type EventStream } from './event-client.js';
 import { hasRoom, keepNewest, keepOlder, olderPageOf, prependPage, type MessagePage, type PageBefore } from '../view/paging.js';
@@ -32,6 +34,18 @@ export interface AttachedSession extends AsyncIterable<Heard> {
    * meanwhile. Asked again while it is under way, it is the same loading. Rejects with AttachRefused when the session is gone.
    */
   loadOlder(limit?: number): Promise<OlderLoaded>;
+  /**
+   * Sends an input to this session. It is on disk, in the outbox, until a daemon has taken it, so it goes out once, in order and by itself,
+   * also when no daemon is there now or this program is killed. Resolves when the input is committed or returned, or when it is clear that it
+   * has to be kept for a while. Rejects with OutboxFull.
+   */
+  send(command: SentInput['command'], input: NewInput): Promise<SentInput>;
+  /** What was sent from here, and what other processes that have ended left in the outbox, with what became of it. */
+  sent(): readonly SentInput[];
+  /** A returned input was shown to its person: it is forgotten. */
+  dismiss(inputId: string): void;
+  /** Resolves when nothing is being sent: what is still kept then waits for a daemon. */
+  flushed(): Promise<void>;
   close(): void;
 }
 
@@ -44,6 +58,7 @@ interface Deps {
   /** Reads a page of messages. */
   readPage(page: PageBefore & { limit: number }): Promise<MessagePage>;
   clientId(): string | undefined;
+  openDelivery(sessionId: string, logId: () => string): Delivery;
   /** Starts the daemon again; absent for clients that start none. */
   revive?: (() => Promise<void>) | undefined;
 }
@@ -58,11 +73,20 @@ const pageAttemptsMax = 5;
  * waits for it to come back and goes on at its cursor; when the cursor is too old it reads a new snapshot. A daemon that died is
  * started again, a few times at most; one that said goodbye was stopped by somebody, and is not.
  */
-export async function attachSession({ transport, connected, snapshot, readPage, clientId, revive }: Deps): Promise<AttachedSession> {
+export async function attachSession({
+  transport,
+  connected,
+  snapshot,
+  readPage,
+  openDelivery,
+  clientId,
+  revive,
+}: Deps): Promise<AttachedSession> {
   const first = await snapshot();
   const closing = new AbortController();
   let { log_id: logId } = first;
   let view = viewOf(first);
+  const delivery = openDelivery(first.state.session_id, () => logId);
   let stream: EventStream | undefined;
   let wasStopped = false;
   let revivesLeft: number = limits.reviveAttemptsMax;
@@ -72,6 +96,7 @@ export async function attachSession({ transport, connected, snapshot, readPage, 
     const fresh = await snapshot();
     logId = fresh.log_id;
     view = bounded(keepOlder(viewOf(fresh), view));
+    delivery.hearQueue(view.state.inputs);
   }
 
   async function loadPage(limit: number): Promise<OlderLoaded> {
@@ -96,11 +121,14 @@ export async function attachSession({ transport, connected, snapshot, readPage, 
   function hearEvent(event: WireEvent): void {
     const next = applyEvent(view, event);
     view = next.messages === view.messages ? next : bounded(next);
+    delivery.hear(event);
   }
 
   /** One connection's worth of events. True when the view must be read anew. */
   async function* listen(): AsyncGenerator<Heard, boolean> {
     stream = await openEventStream(transport, { sessionId: view.state.id, after: view.seq, logId, clientId: clientId() });
+    // It was closed while the stream was being opened.
+    if (closing.signal.aborted) return false;
     for await (const event of stream) {
       if (event.type === 'goodbye') {
         wasStopped = true;
@@ -153,6 +181,7 @@ export async function attachSession({ transport, connected, snapshot, readPage, 
       try {
         await connected();
         wasStopped = false;
+        delivery.flush();
         listeningSince = performance.now();
         if (lost) yield { kind: 'back' };
         lost = false;
@@ -186,6 +215,8 @@ export async function attachSession({ transport, connected, snapshot, readPage, 
     await delay(ms, undefined, { signal: closing.signal }).catch((error: unknown) => {
       if (!closing.signal.aborted) throw error;
     });
+    // Timers come before what has arrived is read: the end of the other connection may be in it.
+    await afterPoll();
   }
 
   return {
@@ -195,9 +226,14 @@ export async function attachSession({ transport, connected, snapshot, readPage, 
       loading ??= loadPage(Math.min(limit, limits.pageRowsMax)).finally(() => (loading = undefined));
       return loading;
     },
+    send: delivery.send,
+    sent: delivery.sent,
+    dismiss: delivery.dismiss,
+    flushed: delivery.flushed,
     [Symbol.asyncIterator]: hear,
     close() {
       closing.abort();
+      delivery.close();
       stream?.close();
     },
   };

@@ -1,12 +1,16 @@
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { inputCommands, observerCommands } from '../protocol/command-roles.js';
 import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
 import type { UiMethod } from '../protocol/requests.js';
-import { makeId } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
+import type { KeptInput } from './outbox.js';
+import type { Submitted } from './delivery.js';
 import { attachSession, type AttachedSession } from './attach.js';
 import { openCommandClient, type CommandClient, type Reply } from './command-client.js';
 import { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon } from './errors.js';
+import type { SentInput } from '../view/sent-inputs.js';
+import { newInputId } from './input-id.js';
 import { openEventStream, type EventStream, type SubscribeOptions } from './event-client.js';
 import { isSamePlace, meantDirs, resolvePaths, type MeantDirs, type Paths } from './paths.js';
 import type { Transport } from './transport.js';
@@ -29,6 +33,13 @@ export interface ConnectOptions {
   autostart?: boolean;
 }
 
+export interface AttachOptions {
+  /** Told of inputs that a daemon took or refused after `send` had resolved, and of those that another process left in the outbox. */
+  onDelivered?(input: SentInput): void;
+  /** Told what goes wrong with the outbox, such as a file in it that cannot be read. */
+  onNotice?(text: string): void;
+}
+
 /** A daemon, reachable. The connection is made anew when it is lost. */
 export interface Berth {
   readonly paths: Paths;
@@ -39,7 +50,7 @@ export interface Berth {
    */
   call<T extends CommandType>(type: T, payload?: CommandInput<T>): Promise<Reply<T>>;
   subscribe(options: SubscribeOptions): Promise<EventStream>;
-  attach(sessionId: string): Promise<AttachedSession>;
+  attach(sessionId: string, options?: AttachOptions): Promise<AttachedSession>;
   close(): void;
 }
 
@@ -150,6 +161,13 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
     }
   }
 
+  /** Sends an input once, to the store that it is meant for and no other. */
+  async function submit({ inputId: input_id, sessionId: session_id, logId, command, payload }: KeptInput): Promise<Submitted> {
+    const client = await connected();
+    if (hello?.log_id !== logId) return undefined;
+    return client.call(command, { ...payload, session_id, input_id, ...(command === 'prompt' && { wait: false }) });
+  }
+
   await connected();
   return {
     paths,
@@ -160,15 +178,15 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
     async call(type, payload) {
       if (inputs.has(type)) {
         const input = payload as { input_id?: string } | undefined;
-        // node:crypto would be a tenth of the start of a client, and most of them send nothing.
-        const random = globalThis.crypto.getRandomValues(new Uint8Array(12));
-        return callAgain(type, { ...payload, input_id: input?.input_id ?? makeId('inp', Date.now(), random) } as typeof payload);
+        return callAgain(type, { ...payload, input_id: input?.input_id ?? newInputId() } as typeof payload);
       }
       return repeatable.has(type) ? callAgain(type, payload) : (await connected()).call(type, payload);
     },
     subscribe: (subscription) => openEventStream(transport, subscription),
-    attach: (sessionId) =>
-      attachSession({
+    async attach(sessionId, { onDelivered, onNotice } = {}) {
+      const [{ createDelivery }, { createOutbox }] = await Promise.all([import('./delivery.js'), import('./outbox.js')]);
+      const notice = (text: string): void => onNotice?.(text);
+      return attachSession({
         transport,
         clientId: () => hello?.client_id,
         revive: start,
@@ -185,7 +203,12 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
           if (!reply.ok) throw new AttachRefused(reply.error.message);
           return reply.payload;
         },
-      }),
+        openDelivery(id, logId) {
+          const outbox = createOutbox({ dir: join(paths.stateDir, 'outbox'), notice });
+          return createDelivery({ sessionId: id, logId, outbox, submit, onDelivered, notice });
+        },
+      });
+    },
     close() {
       closed = true;
       commands?.close();

@@ -18,6 +18,11 @@ export class ConnectionLost extends Error {
   override name = 'ConnectionLost';
 }
 
+/** An input was not taken, because the outbox holds as many as it may. The text is still the caller's. */
+export class OutboxFull extends Error {
+  override name = 'OutboxFull';
+}
+
 /** The daemon could not be started; the message says what it said. */
 export class StartFailed extends Error {
   override name = 'StartFailed';

@@ -1,7 +1,8 @@
-export { connect, AttachRefused, type Berth, type ConnectOptions } from './connect.js';
+export { connect, AttachRefused, type AttachOptions, type Berth, type ConnectOptions } from './connect.js';
 export type { AttachedSession, Heard, OlderLoaded } from './attach.js';
 export type { CallPayload, Reply } from './command-client.js';
-export { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, StartFailed } from './errors.js';
+export type { NewInput } from './delivery.js';
+export { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, OutboxFull, StartFailed } from './errors.js';
 export { SubscribeRefused, type EventStream, type SubscribeOptions } from './event-client.js';
 export { HomeUnknown, meantDirs, resolvePaths, type MeantDirs, type PathFlags, type Paths } from './paths.js';
 export { listSessions, resolveSession, SessionUnclear } from './resolve.js';
@@ -28,6 +29,7 @@ export {
   type RunStanding,
 } from '../view/run-outcome.js';
 export { describeActivity, sessionTitle } from '../view/session-list.js';
+export { applyToSent, type SentInput, type SentState } from '../view/sent-inputs.js';
 export {
   applyEvent,
   emptyView,

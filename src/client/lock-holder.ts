@@ -1,11 +1,9 @@
 import { readdirSync, readFileSync, statSync, type BigIntStats } from 'node:fs';
 import { join } from 'node:path';
+import { readProcess, type ProcessIdentity } from './process-identity.js';
 
 /** The process that holds the lock of a state directory: the daemon of that directory, whether it answers or not. */
-export interface LockHolder {
-  pid: number;
-  /** Ticks since the machine was switched on; with the pid it names a process for good. */
-  startTime: string;
+export interface LockHolder extends ProcessIdentity {
   /** Suspended by a signal (SIGSTOP, ctrl-Z) or by a debugger. */
   stopped: boolean;
 }
@@ -42,11 +40,8 @@ function hasOpen(pid: number, file: BigIntStats): boolean {
 }
 
 function describe(pid: number): LockHolder | undefined {
-  const stat = tryRead(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  // The name in brackets can hold anything, brackets too.
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ') ?? [];
-  const [state, startTime] = [fields[0], fields[19]];
-  return startTime === undefined ? undefined : { pid, startTime, stopped: state === 'T' || state === 't' };
+  const found = readProcess(pid);
+  return found && { pid, startTime: found.startTime, stopped: found.state === 'T' || found.state === 't' };
 }
 
 /** Undefined for what is gone, closed to us, or not offered by this system. */

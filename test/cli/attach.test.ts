@@ -173,7 +173,7 @@ test('a view brings back a daemon that was killed, prints nothing twice, and mak
   process.kill(pid, 'SIGSTOP');
   watch.type('meant for the run\n');
   process.kill(pid, 'SIGKILL');
-  const seen = await watch.until((text) => text.includes('meant for the run\n'));
+  const seen = await watch.until((text) => /\[not sent\][^\n]*meant for the run\n/.test(text));
   expect(seen).toMatch(/\[daemon\] lost connection…\n[^]*\[daemon\] back\n/);
   expect(seen).toMatch(/\[not sent\] the run was interrupted; \/resume continues it[^\n]*: meant for the run\n/);
   const told = await watch.until((text) => text.includes('[run] interrupted: the daemon stopped while it ran'));
