@@ -11,8 +11,8 @@ const diffLinesMax = 40;
 const reasonColumnsMax = 160;
 
 /** What came of a call; `unseen` is the part of its result that was not shown as it came. */
-export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string | undefined): void {
-  const { name, outcome, reason, took, diff, output, artifact } = describeToolEnd(ended, unseen ?? '');
+export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string): void {
+  const { name, outcome, reason, took, diff, output, artifact } = describeToolEnd(ended, unseen);
   if (outcome === 'skipped') return page.line(style.dim(describeSkipped(name, reason)));
   if (diff !== '') showDiff(page, style, diff);
   if (output !== '') showOutput(page, style, ended.tool_call_id, output, resultLinesMax);

@@ -1,10 +1,9 @@
 import { unexplainedAbort } from '../core/session.js';
 import type { EventPayload, QueuedInput, WireEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import { clipText } from './clip-text.js';
+import { clipLine } from './clip-text.js';
 import { formatDuration } from './durations.js';
 import { modes } from './modes.js';
-import { printableLine } from './printable.js';
 import { describeAnswer } from './questions.js';
 import { inputKindText } from './queue-text.js';
 import { describeError } from './run-outcome.js';
@@ -38,14 +37,14 @@ export function noticesOf(event: WireEvent): Notice[] {
       const { retry_in_ms: retryMs, attempt = 1, attempts_max: most = attempt } = event.payload;
       // Without another attempt the run ends, and its end says why.
       if (retryMs === undefined) return [];
-      const failed = clipLine(describeError(event.payload));
+      const failed = reasonLine(describeError(event.payload));
       return [alarm('error', `${failed}; tried again in ${formatDuration(retryMs)} (${attempt} of ${most} failed)`)];
     }
     case 'compaction_start':
       return [compactionNotice];
     case 'compaction_end': {
       const { message, error } = event.payload;
-      return message ? [] : [alarm('summary', `none was made: ${error ? clipLine(describeError(error)) : 'no reason was given'}`)];
+      return message ? [] : [alarm('summary', `none was made: ${error ? reasonLine(describeError(error)) : 'no reason was given'}`)];
     }
     case 'ui_notify':
       return [info('notice', quote(event.payload.params.message))];
@@ -61,7 +60,7 @@ export const compactionNotice = info('summary', 'old messages are being summaris
 
 /** A status that stands, as `ui_status` and the view have it. */
 export function statusNotice(text: string, nowMs: number): Notice {
-  return info('status', clipLine(describeStatus(text, nowMs)));
+  return info('status', reasonLine(describeStatus(text, nowMs)));
 }
 
 /** An input that waits in the queue. */
@@ -75,7 +74,7 @@ const clientId = / \(\w+_\w+\)$/;
 /** A request that is not open any more: what came of it, and by whom unless it was this client (`isOwn`). */
 export function resolvedNotice({ outcome, result, secret, by }: EventPayload<'ui_resolved'>, isOwn: boolean): Notice {
   const hasAnswer = outcome === 'answered' || (outcome === 'denied' && result !== undefined && result !== null);
-  const answer = hasAnswer && !secret ? `: ${clipLine(describeAnswer(result))}` : '';
+  const answer = hasAnswer && !secret ? `: ${reasonLine(describeAnswer(result))}` : '';
   const who = hasAnswer && !isOwn ? ` by ${describeAnswerer(by)}` : '';
   return info('question', `${outcome}${answer}${who}`);
 }
@@ -117,7 +116,7 @@ function statusNotices({ message, run_state, request_id }: EventPayload<'status'
   // The request itself is shown.
   if (request_id !== undefined) return [];
   if (run_state !== 'aborting') return [info('status', quote(message))];
-  return [info('run', message === unexplainedAbort ? 'stopping' : `stopping: ${clipLine(message)}`)];
+  return [info('run', message === unexplainedAbort ? 'stopping' : `stopping: ${reasonLine(message)}`)];
 }
 
 function info(about: Notice['about'], text: string): Notice {
@@ -130,10 +129,10 @@ function alarm(about: Notice['about'], text: string): Notice {
 
 /** Words of somebody else, in short. */
 function quote(text: string): string {
-  return clipText(printableLine(clipText(text, limits.headlineCharsMax)), limits.quoteCharsMax);
+  return clipLine(text, limits.quoteCharsMax);
 }
 
 /** What went wrong is worth more room. */
-function clipLine(text: string): string {
-  return clipText(printableLine(clipText(text, 2 * limits.headlineCharsMax)), limits.headlineCharsMax);
+function reasonLine(text: string): string {
+  return clipLine(text, limits.headlineCharsMax);
 }

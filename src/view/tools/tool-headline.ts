@@ -1,7 +1,6 @@
 import type { EventPayload } from '../../protocol/events.js';
 import { limits } from '../../protocol/limits.js';
-import { clipText } from '../clip-text.js';
-import { printableLine } from '../printable.js';
+import { clipLine, clipText } from '../clip-text.js';
 
 /** The arguments that say best what a call of a known tool does. */
 const telling: Partial<Record<string, readonly string[]>> = {
@@ -55,5 +54,5 @@ function cut(text: string): string {
 }
 
 function toLine(text: string): string {
-  return clipText(printableLine(text), limits.headlineCharsMax);
+  return clipLine(text, limits.headlineCharsMax);
 }

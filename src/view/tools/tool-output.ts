@@ -13,8 +13,8 @@ export interface ToolOutputs {
   isOpen(callId: string): boolean;
   /** Takes a piece of an output. */
   update(callId: string, offset: number, piece: string): void;
-  /** The call is over: what of its result was not handed out yet. Undefined when the result is another text than the output was. */
-  end(callId: string, result: string): string | undefined;
+  /** The call is over: what of its result was not handed out yet; nothing when the result is another text than the output was. */
+  end(callId: string, result: string): string;
 }
 
 export interface ToolOutputListener {
@@ -42,7 +42,7 @@ export function createToolOutputs({ onOutput, onSkipped }: ToolOutputListener): 
       const { length, tail } = open.get(callId) ?? { length: 0, tail: '' };
       open.delete(callId);
       const at = length === tail.length ? (result.startsWith(tail) ? 0 : -1) : result.lastIndexOf(tail);
-      return at === -1 ? undefined : result.slice(at + tail.length);
+      return at === -1 ? '' : result.slice(at + tail.length);
     },
   };
 }

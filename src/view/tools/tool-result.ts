@@ -1,6 +1,6 @@
 import type { EventPayload } from '../../protocol/events.js';
 import { limits } from '../../protocol/limits.js';
-import { clipText } from '../clip-text.js';
+import { clipLine } from '../clip-text.js';
 import { formatDuration } from '../durations.js';
 import { printable, printableLine } from '../printable.js';
 
@@ -24,7 +24,7 @@ export interface ToolResult {
  * What a `tool_execution_end` says, for people. `unseen` is the part of the result that was not shown while the call ran, as `ToolOutputs`
  * tells it.
  */
-export function describeToolEnd(ended: EventPayload<'tool_execution_end'>, unseen: string | undefined = ended.result): ToolResult {
+export function describeToolEnd(ended: EventPayload<'tool_execution_end'>, unseen = ended.result): ToolResult {
   const { tool_name, result, is_error, skipped, duration_ms, diff = '', exit_code, artifact_id, counts } = ended;
   const name = printableLine(tool_name);
   const reason = quoteReason(result);
@@ -36,17 +36,20 @@ export function describeToolEnd(ended: EventPayload<'tool_execution_end'>, unsee
     reason: is_error ? (describeExit(ended) ?? reason) : '',
     took: duration_ms === null ? '' : formatDuration(duration_ms),
     diff: printable(diff),
-    output: isShownElsewhere ? '' : printable(exit_code === undefined ? unseen : unseen.replace(exitCodeLine, '')),
+    output: isShownElsewhere ? '' : printable(exit_code === undefined ? unseen : withoutExitCode(unseen)),
     artifact: artifact_id === undefined ? null : { id: printableLine(artifact_id), kept: describeKept(counts) },
   };
 }
 
-/** The line that ends the output of a command, which the reason says already. */
-const exitCodeLine = /\n?\[exit code [^\n]*\]$/;
+/** An output without the line that says how its command ended: the outcome says it already. */
+function withoutExitCode(output: string): string {
+  const end = output.lastIndexOf('\n');
+  return /^\[exit code .*\]$/.test(output.slice(end + 1)) ? output.slice(0, Math.max(0, end)) : output;
+}
 
 /** Why a call never ran or came to nothing, as it was told to the model, in one line. */
 export function quoteReason(result: string): string {
-  return clipText(printableLine(clipText(result, 2 * limits.headlineCharsMax)), limits.headlineCharsMax);
+  return clipLine(result, limits.headlineCharsMax);
 }
 
 /** How much of an output is kept. */

@@ -19,6 +19,12 @@ test('a command says how it ended once: as its reason, not in its output', () =>
   expect(describeToolEnd(ended({ result: 'x', is_error: true, exit_code: 137, signal: 'SIGKILL' })).reason).toBe('ended by SIGKILL');
 });
 
+test('an output that is nothing but false endings in one line is read once', () => {
+  const line = '[exit code '.repeat(100_000);
+  expect(describeToolEnd(ended({ result: line, exit_code: 0 })).output).toBe(line);
+  expect(describeToolEnd(ended({ result: '[exit code 0]', exit_code: 0 })).output).toBe('');
+});
+
 test('what was shown while the call ran is not shown again', () => {
   expect(describeToolEnd(ended({ result: 'one\ntwo\n[exit code 0]', exit_code: 0 }), '\ntwo\n[exit code 0]').output).toBe('\ntwo');
 });
