@@ -474,7 +474,7 @@ export function createWorld(seed: number) {
             bug ??= error;
           }
         }),
-        { sessionId, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined, fromCursor: false },
+        { sessionId, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined, fromCursor: true },
         {
           engine,
           endedTexts: createEndedTexts(engine),
