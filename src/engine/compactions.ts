@@ -3,7 +3,7 @@ import type { SessionState } from '../core/session.js';
 import type { RunError } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { CompactionTrigger, Usage } from '../protocol/messages.js';
-import type { ModelRequest, Provider, Providers } from '../providers/port.js';
+import { together, type ModelRequest, type Provider, type Providers } from '../providers/port.js';
 import type { HistoryEntry } from '../store/history-rows.js';
 import type { Store } from '../store/store.js';
 import { unlessAborted } from './abortable.js';
@@ -70,19 +70,21 @@ export function createCompactions({ store, commit, providers, attempt, instructi
 
   async function askOnce(provider: Provider, request: ModelRequest, signal: AbortSignal): Promise<Attempted<Said>> {
     let text = '';
-    for await (const delta of provider.stream(request, signal)) {
-      if (signal.aborted) return 'stopped';
-      if (delta.type === 'text') text += delta.text;
-      if (delta.type === 'failure') return { failure: delta };
-      if (text.length > limits.messageTextUnitsMax) return { failure: { message: 'the summary does not end' } };
-      if (delta.type !== 'end') continue;
-      // Half a summary would be all that the model remembers.
-      if (delta.stopReason === 'length')
-        return { failure: { message: 'the summary was cut: it reached the most that the model may say at once' } };
-      const summary = text.trim().toWellFormed();
-      return summary === ''
-        ? { failure: { message: 'the model made no summary', retry: {} } }
-        : { answer: { text: summary, usage: delta.usage } };
+    for await (const came of provider.stream(request, signal)) {
+      for (const delta of together(came)) {
+        if (signal.aborted) return 'stopped';
+        if (delta.type === 'text') text += delta.text;
+        if (delta.type === 'failure') return { failure: delta };
+        if (text.length > limits.messageTextUnitsMax) return { failure: { message: 'the summary does not end' } };
+        if (delta.type !== 'end') continue;
+        // Half a summary would be all that the model remembers.
+        if (delta.stopReason === 'length')
+          return { failure: { message: 'the summary was cut: it reached the most that the model may say at once' } };
+        const summary = text.trim().toWellFormed();
+        return summary === ''
+          ? { failure: { message: 'the model made no summary', retry: {} } }
+          : { answer: { text: summary, usage: delta.usage } };
+      }
     }
     return signal.aborted ? 'stopped' : { failure: { message: 'the model stopped in the middle of its summary', retry: {} } };
   }

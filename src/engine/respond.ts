@@ -2,7 +2,7 @@ import { beginMessage, endResponse, settleRun } from '../core/runs.js';
 import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
 import type { StopReason, Usage } from '../protocol/messages.js';
-import type { ModelDelta, ModelFailure, ModelRequest, Provider, Providers } from '../providers/port.js';
+import { together, type ModelDelta, type ModelFailure, type ModelRequest, type Provider, type Providers } from '../providers/port.js';
 import type { Store } from '../store/store.js';
 import { unlessAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
@@ -45,20 +45,22 @@ interface Speaking {
 export function createRespond(deps: Deps) {
   const { store, commit, live, providers, toRequest, attempt, compactions, newId, fault, onFirstWords } = deps;
 
-  async function read(stream: AsyncIterable<ModelDelta>, speaking: Speaking, signal: AbortSignal): Promise<Attempted<Ended>> {
-    for await (const delta of stream) {
-      if (signal.aborted) return 'stopped';
-      if (delta.type === 'end') return { answer: { stopReason: delta.stopReason, usage: delta.usage } };
-      if (delta.type === 'failure') return { failure: delta };
-      const message = (speaking.message ??= await speaking.open());
-      if (!message) return 'stopped';
-      if (delta.type === 'begin') continue;
-      const isSilent = message.units === 0;
-      apply(message, delta);
-      if (isSilent && message.units > 0) onFirstWords();
-      if (message.blocks.length > limits.messageBlocksMax)
-        return { failure: { message: `the answer was cut: it has more than ${limits.messageBlocksMax} parts` } };
-      if (message.units > limits.messageTextUnitsMax) return { answer: { stopReason: 'length', usage: null } };
+  async function read(stream: ReturnType<Provider['stream']>, speaking: Speaking, signal: AbortSignal): Promise<Attempted<Ended>> {
+    for await (const came of stream) {
+      for (const delta of together(came)) {
+        if (signal.aborted) return 'stopped';
+        if (delta.type === 'end') return { answer: { stopReason: delta.stopReason, usage: delta.usage } };
+        if (delta.type === 'failure') return { failure: delta };
+        const message = (speaking.message ??= await speaking.open());
+        if (!message) return 'stopped';
+        if (delta.type === 'begin') continue;
+        const isSilent = message.units === 0;
+        apply(message, delta);
+        if (isSilent && message.units > 0) onFirstWords();
+        if (message.blocks.length > limits.messageBlocksMax)
+          return { failure: { message: `the answer was cut: it has more than ${limits.messageBlocksMax} parts` } };
+        if (message.units > limits.messageTextUnitsMax) return { answer: { stopReason: 'length', usage: null } };
+      }
     }
     return signal.aborted ? 'stopped' : { failure: { message: 'the model stopped in the middle of its answer', retry: {} } };
   }

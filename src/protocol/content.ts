@@ -29,14 +29,16 @@ export function wholeUnits(text: string, end: number): number {
   return end > 0 && unit >= 0xd800 && unit <= 0xdbff ? end - 1 : end;
 }
 
+const encoder = new TextEncoder();
+const scratch = new Uint8Array(64 * 1024);
+
 /** How many bytes a text is in UTF-8. */
 export function utf8Bytes(text: string): number {
-  let bytes = text.length;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    if (unit < 0x80) continue;
-    // A pair is four bytes in two units; anything else from U+0800 on is three in one.
-    bytes += unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 1 : 2;
+  let bytes = 0;
+  for (let at = 0; at < text.length;) {
+    const { read, written } = encoder.encodeInto(at === 0 ? text : text.slice(at), scratch);
+    at += read;
+    bytes += written;
   }
   return bytes;
 }

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { scriptReply } from './offline-script.js';
 import type { ModelDelta, ModelRequest, Provider } from './port.js';
 
@@ -15,8 +14,11 @@ export interface OfflineOptions {
   now?: () => number;
 }
 
-/** Undefined when the next word is due already. */
-type Pace = (signal: AbortSignal) => Promise<void> | undefined;
+interface Pace {
+  /** Counts one more word; true when it is due already. */
+  isDue(): boolean;
+  untilDue(signal: AbortSignal): Promise<void>;
+}
 
 /** Speaks for `offline/guide`: deterministic, at the pace of a model, with no key and no network. Throws on a speed that is none. */
 export function createOfflineProvider({ wordsPerSecond, sleep = sleepFor, now = () => performance.now() }: OfflineOptions): Provider {
@@ -25,14 +27,19 @@ export function createOfflineProvider({ wordsPerSecond, sleep = sleepFor, now = 
   }
   const createPace = wordsPerSecond > 0 ? () => createWordPace(1000 / wordsPerSecond, sleep, now) : createEagerPace;
   return {
-    async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta, void> {
+    async *stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<readonly ModelDelta[], void> {
       const pace = createPace();
+      let ready: ModelDelta[] = [];
       for (const delta of scriptReply(request)) {
-        const due = isWord(delta) ? pace(signal) : undefined;
-        if (due) await due;
+        if (isWord(delta) && !pace.isDue()) {
+          if (ready.length > 0) yield ready;
+          ready = [];
+          await pace.untilDue(signal);
+        }
         if (signal.aborted) return;
-        yield delta;
+        ready.push(delta);
       }
+      yield ready;
     },
   };
 }
@@ -46,35 +53,45 @@ function createWordPace(msPerWord: number, sleep: NonNullable<OfflineOptions['sl
   let asked = 0;
   let due = 1;
 
-  async function sleepUntilDue(signal: AbortSignal): Promise<void> {
-    await sleep(Math.max(0, Math.ceil(startMs + (asked - 1) * msPerWord - now())), signal);
-    // Counted from the start, so that coarse timers do not slow the stream: whatever is due by now comes at once.
-    const nowMs = now();
-    due = Math.max(asked, Math.floor((nowMs - startMs) / msPerWord) + 1);
-    const dueMax = asked + catchUpWordsMax - 1;
-    if (due <= dueMax) return;
-    due = dueMax;
-    startMs = nowMs - (due - 1) * msPerWord;
-  }
-
-  return (signal) => {
-    asked += 1;
-    return asked <= due ? undefined : sleepUntilDue(signal);
+  return {
+    isDue() {
+      asked += 1;
+      return asked <= due;
+    },
+    async untilDue(signal) {
+      await sleep(Math.max(0, Math.ceil(startMs + (asked - 1) * msPerWord - now())), signal);
+      // Counted from the start, so that coarse timers do not slow the stream: whatever is due by now comes at once.
+      const nowMs = now();
+      due = Math.max(asked, Math.floor((nowMs - startMs) / msPerWord) + 1);
+      const dueMax = asked + catchUpWordsMax - 1;
+      if (due <= dueMax) return;
+      due = dueMax;
+      startMs = nowMs - (due - 1) * msPerWord;
+    },
   };
 }
 
 function createEagerPace(): Pace {
   let asked = 0;
-  return () => {
-    asked += 1;
-    return asked % eagerWordsPerTick === 0 ? new Promise((resolve) => setImmediate(resolve)) : undefined;
+  return {
+    isDue() {
+      asked += 1;
+      return asked % eagerWordsPerTick !== 0;
+    },
+    untilDue: () => new Promise((resolve) => setImmediate(resolve)),
   };
 }
 
-async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await wait(ms, undefined, { signal });
-  } catch (error) {
-    if (!signal.aborted) throw error;
-  }
+/** Timers of promises cost several times as much, and a stream sleeps a thousand times a second. */
+function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    signal.addEventListener('abort', wake, { once: true });
+    if (signal.aborted) wake();
+  });
 }

@@ -69,7 +69,13 @@ export type ModelDelta =
   | ({ type: 'failure' } & ModelFailure);
 
 export interface Provider {
-  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta>;
+  /** Deltas that came together may be handed over together: waiting for each of many costs more than reading it. */
+  stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta | readonly ModelDelta[]>;
+}
+
+/** What a stream handed over at once, as a list. */
+export function together(came: ModelDelta | readonly ModelDelta[]): readonly ModelDelta[] {
+  return 'type' in came ? [came] : came;
 }
 
 /** What is known about a model; null where nobody knows. */

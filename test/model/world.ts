@@ -14,7 +14,7 @@ import type { DurableEvent, WireEvent } from '../../src/protocol/events.js';
 import { makeId, type IdPrefix } from '../../src/protocol/ids.js';
 import type { Message } from '../../src/protocol/messages.js';
 import { createOfflineProvider } from '../../src/providers/offline.js';
-import type { ModelDelta, ModelRequest } from '../../src/providers/port.js';
+import { together, type ModelDelta, type ModelRequest } from '../../src/providers/port.js';
 import { createClients, type Client } from '../../src/server/clients.js';
 import { encodeAnswer } from '../../src/server/command-server.js';
 import type { Connection } from '../../src/server/connection.js';
@@ -164,10 +164,12 @@ export function createWorld(seed: number) {
     async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelDelta, void> {
       const problem = checkRequest(request);
       if (problem !== undefined) bug ??= new Error(`a provider would refuse this: ${problem}`);
-      for await (const delta of ownReply(request) ?? guide.stream(request, signal)) {
-        if (life.dead) return;
-        yield delta;
-        await turnOfLoop();
+      for await (const came of ownReply(request) ?? guide.stream(request, signal)) {
+        for (const delta of together(came)) {
+          if (life.dead) return;
+          yield delta;
+          await turnOfLoop();
+        }
       }
     }
     const noted = (error: unknown): never => {

@@ -2,7 +2,15 @@ import { createLiveMessages } from '../../src/engine/live.js';
 import { contentOf } from '../../src/engine/said-content.js';
 import type { ContentBlock } from '../../src/protocol/messages.js';
 import type { KeyDeps } from '../../src/providers/keys.js';
-import type { ModelDelta, ModelFailure, ModelMessage, ModelRequest, ToolSpec } from '../../src/providers/port.js';
+import {
+  together,
+  type ModelDelta,
+  type ModelFailure,
+  type ModelMessage,
+  type ModelRequest,
+  type ToolSpec,
+  type Provider,
+} from '../../src/providers/port.js';
 import { createProviders, type ConfiguredProviders } from '../../src/providers/providers.js';
 import type { Api, ProviderConfig } from '../../src/providers/settings.js';
 
@@ -69,9 +77,14 @@ export function createAsking(api: Api, baseUrl: string, options: AskingOptions =
       tools: [echo],
       ...request,
     };
-    return providers.find(whole.model)!.stream(whole, signal);
+    return oneByOne(providers.find(whole.model)!.stream(whole, signal));
   }
   return { providers, stream, ask: (request, signal) => collect(stream(request, signal)) };
+}
+
+/** What a provider may hand over in groups. */
+export async function* oneByOne(stream: ReturnType<Provider['stream']>): AsyncGenerator<ModelDelta, void> {
+  for await (const came of stream) yield* together(came);
 }
 
 export async function collect(stream: AsyncIterable<ModelDelta>): Promise<ModelDelta[]> {

@@ -3,7 +3,7 @@ import type { KeyDeps } from '../../src/providers/keys.js';
 import { createProviders } from '../../src/providers/providers.js';
 import { apis, type Api, type ProviderConfig } from '../../src/providers/settings.js';
 import type { FakeModel } from '../support/fake-model/server.js';
-import { createAsking, failureOf, textOf, thinkers, user, type AskingOptions } from './asking.js';
+import { createAsking, failureOf, oneByOne, textOf, thinkers, user, type AskingOptions } from './asking.js';
 import { createRawServer } from './raw-server.js';
 import { createStrictModel } from './strict-model.js';
 
@@ -170,7 +170,7 @@ describe.each<[string, Api, string]>([
       [{ keptKey: (provider: string) => (provider === name ? 'key-kept' : undefined) }, 'key-kept'],
     ] as const) {
       const providers = providersWith({ baseUrl: fake.url }, { env: { [variable]: 'key-known' }, ...deps });
-      for await (const delta of providers.find(model)!.stream(request, new AbortController().signal))
+      for await (const delta of oneByOne(providers.find(model)!.stream(request, new AbortController().signal)))
         expect(delta.type).not.toBe('failure');
       expect(keyIn(fake)).toBe(`Bearer ${key}`);
       expect(providers.defaultModel()).toMatch(new RegExp(`^${name}/`));
@@ -179,7 +179,7 @@ describe.each<[string, Api, string]>([
 
   test('without a key says how to give it one, and is not the default', async () => {
     const providers = providersWith({}, {});
-    for await (const delta of providers.find(model)!.stream(request, new AbortController().signal)) {
+    for await (const delta of oneByOne(providers.find(model)!.stream(request, new AbortController().signal))) {
       const message = `no key for ${name}: add one with berth auth set ${name}, or set ${variable} where the daemon runs`;
       expect(delta).toEqual({ type: 'failure', message });
     }
