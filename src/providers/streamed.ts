@@ -164,6 +164,9 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
 /** Local servers want no key, but their SDK wants one to be there. */
 const noKey = 'none';
 
+/** As long as a timer can be: silence is watched here, where a suspended or busy machine is not mistaken for a silent server. */
+const sdkTimeoutMs = 2 ** 31 - 1;
+
 function toOptions(settings: ProviderSettings, { key }: FoundKey, watchedFetch: typeof fetch): ClientOptions {
   return {
     apiKey: key ?? noKey,
@@ -171,8 +174,7 @@ function toOptions(settings: ProviderSettings, { key }: FoundKey, watchedFetch: 
     defaultHeaders: { ...(key === null ? { authorization: null } : {}), ...settings.headers },
     fetch: watchedFetch,
     maxRetries: 0,
-    // Silence is watched here, where a suspended machine is not mistaken for a silent server.
-    timeout: settings.idleMs * 2,
+    timeout: sdkTimeoutMs,
     logLevel: 'off',
   };
 }
