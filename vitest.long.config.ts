@@ -3,7 +3,11 @@ import base from './vitest.config.js';
 
 /** Suites that `npm test` runs with fewer rounds, clients or seconds. */
 export const sizedSuites = [
+  'test/cli/auth.test.ts',
+  'test/cli/commands.test.ts',
+  'test/cli/stuck-daemon.test.ts',
   'test/client/auth-file.test.ts',
+  'test/e2e/hands.test.ts',
   'test/engine/races.test.ts',
   'test/engine/restart.test.ts',
   'test/engine/strict-history.test.ts',
@@ -26,5 +30,6 @@ export default defineConfig({
     exclude: configDefaults.exclude,
     env: { BERTH_FAULTS: process.env.BERTH_FAULTS ?? 'long' },
     isolate: true,
+    maxWorkers: 2,
   },
 });

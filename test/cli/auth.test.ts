@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { missing } from '../needs.js';
 import { program } from '../support/daemon.js';
+import { sized } from '../support/fault-sizes.js';
 import { makeHome, poll, runCommand, runJson, runOk, startCommand, type Finished, type Place } from './run-cli.js';
 
 // Each command is a process of its own.
@@ -148,9 +149,11 @@ test('what somebody wrote into the file is harmless to the terminal, and a key t
   expect(await runJson(home, ['auth', 'list'])).toMatchObject([{ usable: true }, { provider: 'openai', usable: false }]);
 });
 
-test('twenty commands at once keep twenty keys', async () => {
+const atOnce = sized({ short: 6, long: 20, full: 20 });
+
+test(`${atOnce} commands at once keep ${atOnce} keys`, async () => {
   await using home = makeHome();
-  const names = Array.from({ length: 20 }, (_, n) => `provider${n}`);
+  const names = Array.from({ length: atOnce }, (_, n) => `provider${n}`);
   await Promise.all(names.map((name) => runOk(home, ['auth', 'set', name], { input: `key of ${name}\n` })));
   expect(keysIn(home)).toEqual(Object.fromEntries(names.map((name) => [name, { api_key: `key of ${name}` }])));
   await Promise.all(names.map((name) => runOk(home, ['auth', 'rm', name])));

@@ -8,6 +8,7 @@ import { openSocket } from '../../src/client/unix-transport.js';
 import { findLockHolder } from '../../src/client/lock-holder.js';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';
+import { sized } from '../support/fault-sizes.js';
 import { isAlive, makeHome, runCommand, runJsonLine, runOk } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 120_000 });
@@ -153,6 +154,7 @@ describe('a daemon of other directories on the same socket', () => {
     try {
       const elsewhere = join(home.root, 'elsewhere');
       mkdirSync(elsewhere);
+      const commands = [['ls'], ['daemon', 'stop'], ['rm', '--yes', 'mine']];
       const others: [string[], Record<string, string>][] = [
         [['--state-dir', elsewhere], {}],
         [['--config-dir', elsewhere], {}],
@@ -162,7 +164,7 @@ describe('a daemon of other directories on the same socket', () => {
         [[], { XDG_STATE_HOME: elsewhere }],
       ];
       for (const [flags, changes] of others) {
-        for (const command of [['ls'], ['daemon', 'stop'], ['rm', '--yes', 'mine']]) {
+        for (const command of sized({ short: [['daemon', 'stop']], long: commands, full: commands })) {
           const place = { ...usual, env: { ...env, ...changes } };
           expect({ flags, changes, ...(await runCommand(place, [...flags, ...command])) }).toMatchObject({
             code: 1,

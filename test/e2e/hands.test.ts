@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { missing } from '../needs.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { sized } from '../support/fault-sizes.js';
 import type { RawLine } from '../support/raw-client.js';
 import { shareDaemon } from '../support/shared-daemon.js';
 import { openTalk, type Talk } from '../support/talk.js';
@@ -245,6 +246,7 @@ describe.each([
 });
 
 test('a flood of output costs little memory, and other sessions do not notice', async () => {
+  const floodBytes = sized({ short: 128, long: 256, full: 256 }) * 1024 * 1024;
   await using daemon = await startDaemon({ config: { permissions: { rules } } });
   const talk = await openTalk(daemon);
   const other = await openTalk(daemon);
@@ -252,7 +254,7 @@ test('a flood of output costs little memory, and other sessions do not notice', 
   // What runs cost by themselves is not what is asked here: the heap finds its size first.
   for (let i = 0; i < 100; i++) await other.run('say warm');
   const before = daemon.rssBytes();
-  const runId = await talk.prompt(`run yes | head -c ${256 * 1024 * 1024}`);
+  const runId = await talk.prompt(`run yes | head -c ${floodBytes}`);
   let rounds = 0;
   let most = 0;
   const flood = resultOf(talk, runId).then((result) => ({ result }));

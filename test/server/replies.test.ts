@@ -151,11 +151,12 @@ test('a peer that vanishes with replies pending costs nothing, and its run goes 
   expect(complaints(daemon)).toEqual([]);
 });
 
-test('a client that asks ten thousand times and never reads is not read from any more, and memory stays as it was', async () => {
+test('a client that asks thousands of times and never reads is not read from any more, and memory stays as it was', async () => {
   await using daemon = await startDaemon();
   const other = await daemon.raw();
   for (let i = 0; i < 10; i++) await newSession(other, { title: 'x'.repeat(200) });
-  const lines = Buffer.from('{"id":"list","type":"list_sessions"}\n'.repeat(10_000));
+  const times = sized({ short: 4_000, long: 10_000, full: 10_000 });
+  const lines = Buffer.from('{"id":"list","type":"list_sessions"}\n'.repeat(times));
   const before = daemon.rssBytes();
   const deaf = Array.from({ length: 4 }, () => daemon.raw());
   const clients = await Promise.all(deaf);
@@ -169,7 +170,7 @@ test('a client that asks ten thousand times and never reads is not read from any
   const [one] = clients;
   one!.socket.resume();
   let count = 0;
-  while (count < 10_000) {
+  while (count < times) {
     await one!.next();
     count++;
   }

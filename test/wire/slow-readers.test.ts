@@ -5,8 +5,8 @@ import { tallyEvents, type Tally } from '../support/tally.js';
 import { begin, complaints, done, newSession, streamed } from '../support/wire.js';
 
 // All that they leave unread is more than memory may grow by, whatever the size.
-const deafCount = sized({ short: 40, long: 100, full: 500 });
-const sessionCount = sized({ short: 4, long: 10, full: 10 });
+const deafCount = sized({ short: 33, long: 100, full: 500 });
+const sessionCount = sized({ short: 3, long: 10, full: 10 });
 const growthMax = sized({ short: 64, long: 64, full: 96 }) * 1024 * 1024;
 const words = 200_000;
 const text = streamed(words);
