@@ -29,9 +29,12 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
   const columns = 'SELECT seq, session_id, type, payload, at_ms FROM event';
   const afterAll = db.prepare<[number, number], EventRow>(`${columns} WHERE seq > ? ORDER BY seq LIMIT ?`);
   const afterSession = db.prepare<[string, number, number], EventRow>(`${columns} WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`);
-  const ofRun = db.prepare<[string, number, number], EventRow>(`${columns} WHERE run_id = ? AND seq <= ? ORDER BY seq DESC LIMIT ?`);
+  // By the index of the session: the log has none for runs, which nearly every commit would have to write.
+  const inRuns = `SELECT e.seq, e.session_id, e.type, e.payload, e.at_ms FROM run r JOIN event e ON e.session_id = r.session_id
+    AND e.run_id = r.id AND e.seq BETWEEN r.started_seq AND coalesce(r.ended_seq, ${Number.MAX_SAFE_INTEGER})`;
+  const ofRun = db.prepare<[string, number, number], EventRow>(`${inRuns} WHERE r.id = ? AND e.seq <= ? ORDER BY e.seq DESC LIMIT ?`);
   const ofRuns = db.prepare<[string, number, number, number], EventRow>(
-    `${columns} WHERE run_id IN (SELECT value FROM json_each(?)) AND seq > ? AND seq <= ? ORDER BY seq LIMIT ?`,
+    `${inRuns} WHERE r.id IN (SELECT value FROM json_each(?)) AND e.seq > ? AND e.seq <= ? ORDER BY e.seq LIMIT ?`,
   );
   const bySeq = db.prepare<[number], EventRow>(`${columns} WHERE seq = ?`);
   const firstOfType = db.prepare<[string, number, string], EventRow>(
