@@ -1,6 +1,5 @@
 import type { Policy, Rule, RuleProblem, RuleSources } from '../policy/port.js';
 import type { UiMethod } from '../protocol/requests.js';
-import * as z from 'zod';
 import type { Fresh } from '../core/decision.js';
 import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
@@ -239,5 +238,5 @@ export function createEngine(deps: EngineDeps) {
 export type Engine = ReturnType<typeof createEngine>;
 
 function toSpec({ name, description, parameters }: Tool): ToolSpec {
-  return { name, description, parameters: z.toJSONSchema(parameters, { unrepresentable: 'any' }) };
+  return { name, description, parameters: parameters.jsonSchema };
 }

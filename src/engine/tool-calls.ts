@@ -51,9 +51,9 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
     if (call.problem !== null) return { problem: call.problem };
     try {
       const tool = await entry.load();
-      const parsed = tool.parameters.safeParse(call.args);
-      if (parsed.success) return { call, tool, args: parsed.data, title: tool.title(parsed.data) };
-      const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.') || 'arguments'}: ${message}`);
+      const parsed = tool.parameters.parse(call.args);
+      if (parsed.ok) return { call, tool, args: parsed.args, title: tool.title(parsed.args) };
+      const issues = parsed.problems.map(({ field, message }) => `${field || 'arguments'}: ${message}`);
       return { problem: `The arguments do not fit ${call.name}: ${issues.join('; ')}` };
     } catch (error) {
       return { problem: brokenTool(error) };

@@ -3,6 +3,7 @@ import type { QuestionAnswer } from '../protocol/request-answers.js';
 import { uiMethod, type QuestionParams, type UiMethod } from '../protocol/requests.js';
 import { toolText, touchesNothing, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
+import { zodParameters } from './zod-parameters.js';
 
 const titleCharsMax = 200;
 const messageCharsMax = 10_000;
@@ -27,7 +28,7 @@ type AskArgs = z.infer<typeof parameters>;
 export function createAskUserTool(): Tool<AskArgs> {
   return {
     ...toolFacts.ask_user,
-    parameters,
+    parameters: zodParameters(parameters),
     prepare: touchesNothing,
     title: ({ title }) => `Ask: ${title.replaceAll(/\s+/gu, ' ')}`,
     async run(args, context) {

@@ -10,6 +10,7 @@ import { toolText, type Tool, type ToolContext, type ToolResult } from './port.j
 import { toolFacts } from './tool-facts.js';
 import { CannotStart } from './process-spawn.js';
 import type { Processes, RunningCommand } from './processes.js';
+import { zodParameters } from './zod-parameters.js';
 
 const privateDir = '/tmp';
 const secondsMin = 0.1;
@@ -54,7 +55,7 @@ export function createBashTool({ processes }: { processes: Processes }): Tool<Ba
   const backgrounds = createBackgrounds({ processes });
   return {
     ...toolFacts.bash,
-    parameters,
+    parameters: zodParameters(parameters),
     title({ command, id, kill }) {
       if (command === undefined) return `${kill ? 'End' : 'Look at'} ${id ?? ''}`;
       const line = command.replaceAll(/\s+/gu, ' ').trim();

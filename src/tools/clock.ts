@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { toolText, touchesNothing, type Tool, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
+import { zodParameters } from './zod-parameters.js';
 
 const parameters = z.object({
   time_zone: z.string().max(100).optional().describe('IANA name such as Europe/Berlin; without it, the zone of this machine'),
@@ -10,7 +11,7 @@ const parameters = z.object({
 export function createClockTool({ now = Date.now }: { now?: () => number } = {}): Tool<z.infer<typeof parameters>> {
   return {
     ...toolFacts.clock,
-    parameters,
+    parameters: zodParameters(parameters),
     prepare: touchesNothing,
     title: ({ time_zone }) => `Look at the clock${time_zone === undefined ? '' : ` in ${JSON.stringify(time_zone)}`}`,
     run: ({ time_zone }) => Promise.resolve(tellTime(now(), time_zone)),

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { wholeUnits } from '../protocol/content.js';
 import { toolText, touchesNothing, type Tool, type ToolContext } from './port.js';
 import { toolFacts } from './tool-facts.js';
+import { zodParameters } from './zod-parameters.js';
 
 const secondsMax = 300;
 const titleCharsMax = 60;
@@ -36,7 +37,7 @@ export function createEchoTool({ sleep = sleepFor, now = () => performance.now()
 
   return {
     ...toolFacts.echo,
-    parameters,
+    parameters: zodParameters(parameters),
     prepare: touchesNothing,
     title: ({ text, seconds }) => `Echo ${shortenText(text)}${seconds ? ` over ${seconds} s` : ''}`,
     approval: ({ text, confirm }) => (confirm ? { title: 'Echo this text?', message: text } : undefined),

@@ -10,6 +10,7 @@ import { toolFacts } from './tool-facts.js';
 import { applyEdits, type TextEdit } from './text-edits.js';
 import { decodeText, encodeText } from './text-files.js';
 import { diffTexts } from './unified-diff.js';
+import { zodParameters } from './zod-parameters.js';
 
 const wellFormed = z.string().refine((text) => text.isWellFormed(), 'half of a surrogate pair cannot be written');
 const oldText = z.string().describe('exact text that is there once');
@@ -93,7 +94,7 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
 
   return {
     ...toolFacts.edit,
-    parameters,
+    parameters: zodParameters(parameters),
     title: ({ path }) => `Edit ${makeVisibleLine(path)}`,
     async prepare(args, place) {
       const planned = await plan(args, place, () => undefined);

@@ -9,6 +9,7 @@ import { openDirectory, through } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
 import { createWalk, type Walk } from './walk.js';
+import { zodParameters } from './zod-parameters.js';
 
 const patternCharsMax = 1_000;
 const looksAtOnceMax = 32;
@@ -27,7 +28,7 @@ interface Match {
 export function createGlobTool(): Tool<z.infer<typeof parameters>> {
   return {
     ...toolFacts.glob,
-    parameters,
+    parameters: zodParameters(parameters),
     title: ({ pattern, path }) => `Find ${makeVisibleLine(pattern)}${path === undefined ? '' : ` in ${makeVisibleLine(path)}`}`,
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run({ pattern: named, path = '.' }, context) {

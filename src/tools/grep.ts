@@ -11,6 +11,7 @@ import { toolText, type Tool, type ToolContext, type ToolResult } from './port.j
 import { toolFacts } from './tool-facts.js';
 import { findRipgrep, searchBelowWithRipgrep, searchFileWithRipgrep } from './ripgrep.js';
 import type { Finding, Search } from './text-search.js';
+import { zodParameters } from './zod-parameters.js';
 
 const patternCharsMax = 10_000;
 const globCharsMax = 1_000;
@@ -62,7 +63,7 @@ export function createGrepTool({ ripgrep = findRipgrep, bubblewrap }: Deps): Too
 
   return {
     ...toolFacts.grep,
-    parameters,
+    parameters: zodParameters(parameters),
     title: ({ pattern, path }) =>
       `Search ${JSON.stringify(makeVisibleLine(pattern))}${path === undefined ? '' : ` in ${makeVisibleLine(path)}`}`,
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),

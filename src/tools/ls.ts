@@ -7,6 +7,7 @@ import { absolutePath, counted, faultOf, isFault, pathParameter, shownPath, show
 import { openDirectory, openFile, through } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
+import { zodParameters } from './zod-parameters.js';
 
 const namesAtOnce = 1024;
 
@@ -19,7 +20,7 @@ const parameters = z.object({
 export function createLsTool(): Tool<z.infer<typeof parameters>> {
   return {
     ...toolFacts.ls,
-    parameters,
+    parameters: zodParameters(parameters),
     title: ({ path }) => `List ${makeVisibleLine(path ?? '.')}`,
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run({ path: named = '.', limit = limits.listedEntriesDefault }, context) {

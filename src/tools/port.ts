@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import type { ResultDetails } from '../protocol/events.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import type { QuestionAnswer } from '../protocol/request-answers.js';
@@ -121,11 +120,27 @@ export interface Place {
   cwd: string;
 }
 
+/** An argument that a tool cannot take. */
+export interface ArgumentProblem {
+  /** Where it is, such as `edits.0.old_text`; empty for the arguments as a whole. */
+  field: string;
+  message: string;
+}
+
+export type ParsedArguments<Args> = { ok: true; args: Args } | { ok: false; problems: ArgumentProblem[] };
+
+/** What a tool is called with: described for models, and checked before a call is prepared. */
+export interface ToolParameters<Args> {
+  /** A JSON Schema whose type is object. */
+  jsonSchema: Record<string, unknown>;
+  parse(args: unknown): ParsedArguments<Args>;
+}
+
 export interface Tool<Args = unknown> {
   name: string;
   /** At most 120 characters: it goes to the model with every request. */
   description: string;
-  parameters: z.ZodType<Args>;
+  parameters: ToolParameters<Args>;
   /** Read-only calls of one response run side by side. */
   readOnly: boolean;
   /** Only asks and computes, so that running it again after a crash repeats no side effect. */

@@ -9,6 +9,7 @@ import { toolText, type Tool, type ToolContext, type ToolResult } from './port.j
 import { toolFacts } from './tool-facts.js';
 import { digestOf, stampOf, type ReadMarks } from './read-marks.js';
 import { encodingOf, kindOf } from './text-files.js';
+import { zodParameters } from './zod-parameters.js';
 
 const sampleBytes = 8 * 1024;
 const cutLinesNamedMax = 20;
@@ -24,7 +25,7 @@ type ReadArgs = z.infer<typeof parameters>;
 export function createReadTool({ marks }: { marks: ReadMarks }): Tool<ReadArgs> {
   return {
     ...toolFacts.read,
-    parameters,
+    parameters: zodParameters(parameters),
     title: ({ path }) => `Read ${makeVisibleLine(path)}`,
     prepare: ({ path }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run(args, context) {

@@ -3,6 +3,7 @@ import { limits } from '../protocol/limits.js';
 import { counted } from './file-paths.js';
 import { toolText, touchesNothing, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
+import { zodParameters } from './zod-parameters.js';
 
 const item = z.object({
   text: z.string().min(1).max(limits.todoTextCharsMax),
@@ -32,7 +33,7 @@ export function describeTodos(items: readonly Item[]): string {
 export function createTodoTool({ todos }: { todos: Todos }): Tool<z.infer<typeof parameters>> {
   return {
     ...toolFacts.todo,
-    parameters,
+    parameters: zodParameters(parameters),
     prepare: touchesNothing,
     title: ({ items }) => (items === undefined ? 'Look at the list' : `Write a list of ${counted(items.length, 'item')}`),
     run({ items }, { sessionId }) {

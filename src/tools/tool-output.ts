@@ -5,6 +5,7 @@ import { brokenEnd, brokenStart } from './last-bytes.js';
 import { createLineFinder, searchLines } from './output-search.js';
 import { toolText, touchesNothing, type Artifacts, type Tool, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
+import { zodParameters } from './zod-parameters.js';
 
 const idCharsMax = 64;
 
@@ -28,7 +29,7 @@ type OutputArgs = z.infer<typeof parameters>;
 export function createToolOutputTool(): Tool<OutputArgs> {
   return {
     ...toolFacts.tool_output,
-    parameters,
+    parameters: zodParameters(parameters),
     prepare: touchesNothing,
     title: ({ artifact_id, pattern }) => (pattern === undefined ? `Read ${artifact_id}` : `Search ${artifact_id}`),
     run: async (args, context) =>

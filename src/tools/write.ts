@@ -8,6 +8,7 @@ import { toolText, type Place, type Tool } from './port.js';
 import { toolFacts } from './tool-facts.js';
 import { countLines, decodeText } from './text-files.js';
 import { diffTexts, type TextDiff } from './unified-diff.js';
+import { zodParameters } from './zod-parameters.js';
 
 const parameters = z.object({
   path: pathParameter.describe('file, relative to the working directory or absolute'),
@@ -41,7 +42,7 @@ export function createWriteTool({ marks }: ChangeDeps): Tool<WriteArgs> {
 
   return {
     ...toolFacts.write,
-    parameters,
+    parameters: zodParameters(parameters),
     title: ({ path }) => `Write ${makeVisibleLine(path)}`,
     async prepare(args, place) {
       const planned = await plan(args, place, () => undefined);

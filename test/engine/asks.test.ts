@@ -5,6 +5,7 @@ import { toolText, type Question, type Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';
 import { questionParams } from '../support/requests.js';
+import { zodParameters } from '../../src/tools/zod-parameters.js';
 
 const confirm: Question = { params: questionParams('confirm', { title: 'Sure?' }), timeoutMs: null };
 
@@ -13,7 +14,7 @@ function createAsking(questions: Question[], resumable = true): Tool {
   return {
     name: 'asking',
     description: 'asking',
-    parameters: z.unknown(),
+    parameters: zodParameters(z.unknown()),
     readOnly: false,
     resumable,
     title: () => 'asking',

@@ -4,12 +4,13 @@ import { textOf } from '../../src/protocol/content.js';
 import type { ModelRequest } from '../../src/providers/port.js';
 import { toolText, type Tool } from '../../src/tools/port.js';
 import { createTestEngine } from '../support/engine.js';
+import { zodParameters } from '../../src/tools/zod-parameters.js';
 
 /** A tool with a very long answer. */
 const lecture = {
   name: 'lecture',
   description: 'lecture',
-  parameters: z.object({}),
+  parameters: zodParameters(z.object({})),
   readOnly: true,
   resumable: false,
   title: () => 'lecture',

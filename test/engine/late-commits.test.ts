@@ -5,6 +5,7 @@ import { loadSqlite } from '../../src/store/sqlite.js';
 import { toolText, type Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { questionParams } from '../support/requests.js';
+import { zodParameters } from '../../src/tools/zod-parameters.js';
 
 const Sqlite = loadSqlite();
 
@@ -30,7 +31,7 @@ function createAsking(onReady: (askNow: () => void) => void): Tool {
   return {
     name: 'asking',
     description: 'asking',
-    parameters: z.unknown(),
+    parameters: zodParameters(z.unknown()),
     readOnly: false,
     resumable: false,
     title: () => 'asking',

@@ -14,6 +14,7 @@ import { createWriteTool } from '../../src/tools/write.js';
 import { createTestEngine, type EngineSetup, type TestEngine } from '../support/engine.js';
 import { makeTempDir } from '../support/temp-dir.js';
 import { approvalOf } from '../support/requests.js';
+import { zodParameters } from '../../src/tools/zod-parameters.js';
 
 interface Desk extends AsyncDisposable {
   berth: TestEngine;
@@ -445,7 +446,7 @@ test('a tool that does not declare what it touches runs only once a person allow
   const mystery: Tool = {
     name: 'mystery',
     description: 'Nobody knows.',
-    parameters: z.unknown(),
+    parameters: zodParameters(z.unknown()),
     readOnly: false,
     resumable: false,
     title: () => 'mystery',
@@ -473,7 +474,7 @@ describe('a command', () => {
   const bash: Tool<{ command: string; network?: boolean | undefined; unsandboxed?: boolean | undefined }> = {
     name: 'bash',
     description: 'Says what it may reach.',
-    parameters: z.object({ command: z.string(), network: z.boolean().optional(), unsandboxed: z.boolean().optional() }),
+    parameters: zodParameters(z.object({ command: z.string(), network: z.boolean().optional(), unsandboxed: z.boolean().optional() })),
     readOnly: false,
     resumable: false,
     title: ({ command }) => command,

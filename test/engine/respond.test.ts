@@ -5,6 +5,7 @@ import { createEchoTool } from '../../src/tools/echo.js';
 import { toolText, type Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import type { ModelCall } from '../support/scripted-model.js';
+import { zodParameters } from '../../src/tools/zod-parameters.js';
 
 function lastMessage(berth: TestEngine, session: string) {
   const { leafId } = berth.store.load(session) ?? { leafId: null };
@@ -265,7 +266,7 @@ describe('nonsense from a model', () => {
 
 describe('a tool', () => {
   function createTool(name: string, run: Tool['run']): Tool {
-    return { name, description: name, parameters: z.unknown(), readOnly: false, resumable: false, title: () => name, run };
+    return { name, description: name, parameters: zodParameters(z.unknown()), readOnly: false, resumable: false, title: () => name, run };
   }
 
   test('that throws, rejects or returns late fails its own call; other sessions go on', async () => {

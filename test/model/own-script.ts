@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { textOf } from '../../src/protocol/content.js';
 import type { ModelDelta, ModelRequest } from '../../src/providers/port.js';
 import { toolText, type Tool } from '../../src/tools/port.js';
+import { zodParameters } from '../../src/tools/zod-parameters.js';
 
 const peekArgs = z.object({ at: z.string() });
 
@@ -9,7 +10,7 @@ const peekArgs = z.object({ at: z.string() });
 export const peekTool: Tool<z.infer<typeof peekArgs>> = {
   name: 'peek',
   description: 'Looks at something that a person may not want to show.',
-  parameters: peekArgs,
+  parameters: zodParameters(peekArgs),
   readOnly: true,
   resumable: true,
   title: ({ at }) => `Peek at ${at}`,

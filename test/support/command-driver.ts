@@ -3,7 +3,7 @@ import { createBashTool } from '../../src/tools/bash.js';
 import { confine, memoryLedger, testProcesses } from './commands.js';
 import { trees, withSeconds } from './process-trees.js';
 import { watchStalls } from './processor-time.js';
-import { toolContext, workspaceReach } from './tool-context.js';
+import { parseArgs, toolContext, workspaceReach } from './tool-context.js';
 
 /**
  * A small stand-in for the daemon, to be killed or measured: `crash <dir> <kind> <seconds>` starts all trees, notes them in `<dir>/ledger`
@@ -42,7 +42,7 @@ if (task === 'crash') {
     pieces++;
   };
   const fromMs = performance.now();
-  const { content, isError, details } = await bash.run(bash.parameters.parse(JSON.parse(argument)), toolContext({ ...context, output }));
+  const { content, isError, details } = await bash.run(parseArgs(bash, JSON.parse(argument)), toolContext({ ...context, output }));
   const ms = performance.now() - fromMs;
   clearInterval(watch);
   most = Math.max(most, process.memoryUsage.rss());

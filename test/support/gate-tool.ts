@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { toolText, type Tool } from '../../src/tools/port.js';
+import { zodParameters } from '../../src/tools/zod-parameters.js';
 
 export interface Gate {
   readonly tool: Tool;
@@ -27,7 +28,7 @@ export function createGate(name = 'gate', options: GateOptions = {}): Gate {
   const tool: Tool<{ key: string }> = {
     name,
     description: name,
-    parameters: z.object({ key: z.string() }),
+    parameters: zodParameters(z.object({ key: z.string() })),
     readOnly: options.readOnly ?? false,
     resumable: options.resumable ?? false,
     title: ({ key }) => `${name} ${key}`,

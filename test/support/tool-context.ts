@@ -59,8 +59,21 @@ export interface Said {
   content: ToolResult['content'];
 }
 
+/** The arguments as a tool gets them; throws when they do not fit. */
+export function parseArgs<Args>({ parameters }: Tool<Args>, args: unknown): Args {
+  const parsed = parameters.parse(args);
+  if (!parsed.ok) throw new Error(parsed.problems.map(({ field, message }) => `${field}: ${message}`).join('; '));
+  return parsed.args;
+}
+
+/** The fields that a tool does not take; undefined when the arguments fit. */
+export function badFields<Args>({ parameters }: Tool<Args>, args: unknown): string[] | undefined {
+  const parsed = parameters.parse(args);
+  return parsed.ok ? undefined : parsed.problems.map(({ field }) => field);
+}
+
 /** Runs a call the way the engine does: its arguments are parsed first. */
 export async function callTool<Args>(tool: Tool<Args>, args: unknown, context: ToolContext): Promise<Said> {
-  const { content, isError, details } = await tool.run(tool.parameters.parse(args), context);
+  const { content, isError, details } = await tool.run(parseArgs(tool, args), context);
   return { text: textOf(content), isError, details, content };
 }

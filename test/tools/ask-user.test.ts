@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { createAskUserTool } from '../../src/tools/ask-user.js';
 import type { QuestionAnswer } from '../../src/protocol/request-answers.js';
 import { toolText, type Question } from '../../src/tools/port.js';
-import { toolContext } from '../support/tool-context.js';
+import { badFields, parseArgs, toolContext } from '../support/tool-context.js';
 
 const askUser = createAskUserTool();
 
@@ -17,7 +16,7 @@ async function ask(args: unknown, answer: QuestionAnswer) {
       return answer;
     },
   });
-  return { result: await askUser.run(askUser.parameters.parse(args), context), asked };
+  return { result: await askUser.run(parseArgs(askUser, args), context), asked };
 }
 
 test('a question goes out once, under a key that is the same after a restart', async () => {
@@ -75,7 +74,7 @@ test('no answer is told, and is no error', async () => {
 });
 
 test('arguments that make no question are refused, each by name', () => {
-  const refused = (args: unknown) => askUser.parameters.safeParse(args).error?.issues.map((issue) => issue.path.join('.'));
+  const refused = (args: unknown) => badFields(askUser, args);
   expect(refused({ method: 'select', title: 'T' })).toEqual(['options']);
   expect(refused({ method: 'select', title: 'T', options: [] })).toEqual(['options']);
   expect(refused({ method: 'guess', title: 'T' })).toEqual(['method']);
@@ -85,7 +84,7 @@ test('arguments that make no question are refused, each by name', () => {
 });
 
 test('its parameters are one JSON Schema object, as providers want it', () => {
-  expect(z.toJSONSchema(askUser.parameters)).toMatchObject({ type: 'object', required: ['method', 'title'] });
+  expect(askUser.parameters.jsonSchema).toMatchObject({ type: 'object', required: ['method', 'title'] });
 });
 
 test('it only asks, so that a restart may run it again', () => {

@@ -2,14 +2,13 @@ import { getEventListeners } from 'node:events';
 import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { z } from 'zod';
 import { createBashTool } from '../../src/tools/bash.js';
 import type { Confinement, ToolContext } from '../../src/tools/port.js';
 import type { Processes } from '../../src/tools/processes.js';
 import { missing } from '../needs.js';
 import { confine, randomId, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { makeTempDir } from '../support/temp-dir.js';
-import { callTool, toolContext, workspaceReach, type Said } from '../support/tool-context.js';
+import { badFields, callTool, parseArgs, toolContext, workspaceReach, type Said } from '../support/tool-context.js';
 
 interface Place extends Disposable {
   cwd: string;
@@ -122,7 +121,7 @@ test.for([
 test('what a call asks for is told before it runs, and polling asks for nothing', async () => {
   using place = makePlace();
   const bash = createBashTool({ processes: place.processes });
-  const prepare = (args: object) => bash.prepare!(bash.parameters.parse(args), { sessionId: 's', cwd: '/' });
+  const prepare = (args: object) => bash.prepare!(parseArgs(bash, args), { sessionId: 's', cwd: '/' });
   expect(await prepare({ command: 'ls', network: true })).toEqual({
     accesses: [{ kind: 'command', command: 'ls', network: true, unsandboxed: false }],
   });
@@ -130,8 +129,8 @@ test('what a call asks for is told before it runs, and polling asks for nothing'
 });
 
 test('arguments that mean nothing are refused', () => {
-  const { parameters, description } = createBashTool({ processes: testProcesses('/') });
-  const refused = (args: unknown) => parameters.safeParse(args).error?.issues.map(({ path }) => path.join('.'));
+  const bash = createBashTool({ processes: testProcesses('/') });
+  const refused = (args: unknown) => badFields(bash, args);
   expect(refused({})).toEqual(['command']);
   expect(refused({ command: 'ls', id: 'bg_1' })).toEqual(['command']);
   expect(refused({ command: '' })).toEqual(['command']);
@@ -140,8 +139,8 @@ test('arguments that mean nothing are refused', () => {
   expect(refused({ command: 'ls', kill: true })).toEqual(['kill']);
   expect(refused({ id: 'bg_1', background: true })).toEqual(['id']);
   expect(refused({ command: 'ls', timeout: 0 })).toEqual(['timeout']);
-  expect(description.length).toBeLessThanOrEqual(120);
-  expect(z.toJSONSchema(parameters)).toMatchObject({ type: 'object' });
+  expect(bash.description.length).toBeLessThanOrEqual(120);
+  expect(bash.parameters.jsonSchema).toMatchObject({ type: 'object' });
 });
 
 test('its title is one line', () => {

@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
 import { createEchoTool } from '../../src/tools/echo.js';
 import { toolText } from '../../src/tools/port.js';
-import { toolContext } from '../support/tool-context.js';
+import { badFields, toolContext } from '../support/tool-context.js';
 
 function createContext(signal = new AbortController().signal, onOutput: (text: string) => void = () => {}) {
   const heard: string[] = [];
@@ -89,8 +89,8 @@ test('a person is asked only when the call says so', () => {
 });
 
 test('arguments out of bounds are refused', () => {
-  const { parameters } = createEchoTool();
-  expect(parameters.safeParse({ text: 'x', seconds: 300, confirm: true }).success).toBe(true);
+  const echo = createEchoTool();
+  expect(badFields(echo, { text: 'x', seconds: 300, confirm: true })).toBeUndefined();
   for (const args of [
     {},
     { text: '' },
@@ -100,7 +100,7 @@ test('arguments out of bounds are refused', () => {
     { text: 'x', confirm: 'yes' },
     [],
   ]) {
-    expect(parameters.safeParse(args).success).toBe(false);
+    expect(badFields(echo, args)).toBeDefined();
   }
 });
 

@@ -1,6 +1,5 @@
 import { closeSync, ftruncateSync, mkdirSync, openSync, symlinkSync, writeFileSync, writeSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { z } from 'zod';
 import { limits } from '../../src/protocol/limits.js';
 import { createFileTools } from '../support/file-tools.js';
 
@@ -179,6 +178,6 @@ test('it says what it will touch, and only looks', async () => {
   expect(read.title({ path: 'a\nb' })).toBe('Read a\\x0ab');
   for (const tool of Object.values(files.tools)) {
     expect(tool.description.length).toBeLessThanOrEqual(120);
-    expect(z.toJSONSchema(tool.parameters)).toMatchObject({ type: 'object' });
+    expect(tool.parameters.jsonSchema).toMatchObject({ type: 'object' });
   }
 });

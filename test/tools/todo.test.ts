@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { touchesNothing } from '../../src/tools/port.js';
 import { createTodoTool, describeTodos, type Item } from '../../src/tools/todo.js';
-import { callTool, toolContext } from '../support/tool-context.js';
+import { badFields, callTool, toolContext } from '../support/tool-context.js';
 
 function createTodos() {
   const lists = new Map<string, Item[]>();
@@ -26,8 +26,8 @@ test('a list is written as a whole and read again, one a session', async () => {
 });
 
 test('lists are bounded', () => {
-  const { parameters } = createTodoTool({ todos: createTodos() });
-  const fits = (list: unknown): boolean => parameters.safeParse({ items: list }).success;
+  const tool = createTodoTool({ todos: createTodos() });
+  const fits = (list: unknown): boolean => badFields(tool, { items: list }) === undefined;
   expect(fits(Array(50).fill(items[0]))).toBe(true);
   expect(fits(Array(51).fill(items[0]))).toBe(false);
   expect(fits([{ text: 'x'.repeat(501), state: 'done' }])).toBe(false);
