@@ -8,7 +8,7 @@ import { limits } from '../protocol/limits.js';
 import { once } from '../protocol/once.js';
 import { todoLines } from '../protocol/todos.js';
 import { descriptorsMax } from '../server/descriptors.js';
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 import type { BubblewrapFound } from '../tools/bubblewrap.js';
 import { listTools } from '../tools/catalogue.js';
 import type { ProcessRow, Processes } from '../tools/processes.js';
@@ -20,7 +20,7 @@ import { readWorkspaceConfig } from './workspace-config.js';
 interface Deps {
   paths: Paths;
   env: Record<string, string | undefined>;
-  store: Store;
+  store: ReadStore;
   engine(): Engine;
   config(): Config;
   log: Logger;
@@ -57,9 +57,9 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   });
 
   const ledger = {
-    note: (row: ProcessRow) => engine().commit.maintain(() => store.processes.put(row)),
+    note: (row: ProcessRow) => engine().bookkeeping.maintain(({ processes: rows }) => rows.put(row)),
     // A row of a process that is gone costs the next start a look: processes are told apart by when they began.
-    forget: (pid: number, startTime: number) => void engine().commit.tryMaintain(() => store.processes.remove(pid, startTime)),
+    forget: (pid: number, startTime: number) => void engine().bookkeeping.tryMaintain(({ processes: rows }) => rows.remove(pid, startTime)),
     left: store.processes.left,
   };
 
@@ -81,7 +81,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   const todos: Todos = {
     read: store.todos.read,
     write(sessionId, items) {
-      engine().commit.maintain(() => store.todos.write(sessionId, items));
+      engine().bookkeeping.maintain(({ todos: rows }) => rows.set(sessionId, items));
       const params = { key: 'todo', lines: todoLines(items) };
       engine().signals.set(sessionId, 'widget:todo', { type: 'ui_widget', payload: { session_id: sessionId, params } });
     },

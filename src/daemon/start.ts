@@ -21,7 +21,7 @@ import { createUnreadReplies } from '../server/unread-replies.js';
 import { openOrCreate } from '../store/create.js';
 import { StoreRefused } from '../store/faults.js';
 import { readMigrations } from '../store/migrate.js';
-import { createStore } from '../store/store.js';
+import { createStore, toReadStore } from '../store/store.js';
 import { findConfigWarnings } from './config-warnings.js';
 import { loadConfig, type Reloaded } from './loaded-config.js';
 import { createHands } from './hands.js';
@@ -75,7 +75,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   const db = openOrCreate(join(paths.stateDir, 'berth.db'), migrations);
   const store = createStore(db, newId('boot'));
   const clients = createClients({ onChange: tellClients });
-  const hands = createHands({ paths, env, store, engine: () => engine, config, log, umask });
+  const hands = createHands({ paths, env, store: toReadStore(store), engine: () => engine, config, log, umask });
   const engine: Engine = createEngine({
     store,
     providers: () => models.providers,
@@ -93,7 +93,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     onFatal: die('the store cannot be trusted any more'),
     onBug: die('a bug'),
   });
-  const logId = ensureLogId(engine);
+  const logId = ensureLogId(engine, db.name);
 
   let draining = false;
   let stopping: Promise<void> | undefined;
@@ -273,11 +273,11 @@ function usesHands(type: CommandType): boolean {
   return commands[type].role === 'controller' || type === 'attach' || type === 'list_permissions' || type === 'get_ruling';
 }
 
-function ensureLogId({ store, commit }: Engine): string {
-  const known = store.meta.get('log_id');
+function ensureLogId({ store, bookkeeping }: Engine, path: string): string {
+  const known = store.log.id();
   if (known !== undefined) return known;
   const made = newId('log');
-  const kept = commit.tryMaintain(() => store.meta.set('log_id', made));
-  if (!kept) throw new StoreRefused(`the store ${store.db.name} cannot be written: the disk is full, or another program holds it`);
+  const kept = bookkeeping.tryMaintain(({ log }) => log.setId(made));
+  if (!kept) throw new StoreRefused(`the store ${path} cannot be written: the disk is full, or another program holds it`);
   return made;
 }

@@ -3,14 +3,14 @@ import type { OpenCall, SessionState } from '../core/session.js';
 import type { DirectoryParams } from '../protocol/requests.js';
 import { makeVisible } from '../protocol/sanitize.js';
 import type { Anchor } from '../store/anchor-rows.js';
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 import type { Asks } from './asks.js';
-import type { Commit } from './commit.js';
+import type { Bookkeeping } from './commit.js';
 import type { RunHands } from './run-hands.js';
 
 interface Deps {
-  store: Store;
-  commit: Commit;
+  store: ReadStore;
+  bookkeeping: Bookkeeping;
   asks: Asks;
 }
 
@@ -20,7 +20,7 @@ type Waiting = Pick<RunHands, 'signal' | 'withoutSlot'>;
 const O_PATH = 0o10000000;
 
 /** Keeps each session in the directory that it was made in: one that was moved or replaced is asked about, never followed. */
-export function createAnchors({ store, commit, asks }: Deps) {
+export function createAnchors({ store, bookkeeping, asks }: Deps) {
   const asking = new Map<string, Promise<void>>();
 
   async function ask(state: SessionState, call: OpenCall, known: Anchor, found: Anchor, waiting: Waiting): Promise<void> {
@@ -46,14 +46,14 @@ export function createAnchors({ store, commit, asks }: Deps) {
     /** Remembers the directory of a session that was just made. What fails here is done when the directory is first used. */
     note(sessionId: string, cwd: string): void {
       const found = findDirectory(cwd);
-      if (found) commit.maintain(() => store.anchors.write(sessionId, found));
+      if (found) bookkeeping.maintain((rows) => rows.anchors.set(sessionId, found));
     },
     /** The real path of the session's directory, once it is certain that it is the same one; otherwise why nothing may be done there. */
     async hold(state: SessionState, call: OpenCall, waiting: Waiting): Promise<{ workspace: string } | { problem: string }> {
       const found = findDirectory(state.cwd);
       if (!found) return { problem: `The directory ${state.cwd} of this session is gone. Make it again, or start a session elsewhere.` };
       const known = store.anchors.read(state.id);
-      if (!known) commit.maintain(() => store.anchors.write(state.id, found));
+      if (!known) bookkeeping.maintain((rows) => rows.anchors.set(state.id, found));
       else if (!isSame(known, found)) {
         await askOnce(state, call, known, found, waiting);
         // A yes has written it in its own commit.

@@ -2,13 +2,13 @@ import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'n
 import { join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import type { ArtifactPiece } from '../store/artifact-rows.js';
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 import type { Artifacts } from '../tools/port.js';
 import type { PatientCommit } from './patience.js';
 
 interface Deps {
-  store: Store;
-  commit: PatientCommit;
+  store: ReadStore;
+  bookkeeping: Pick<PatientCommit, 'maintainEventually'>;
   /** Where files are kept; made when the first is. */
   dir: string;
   now(): number;
@@ -18,7 +18,7 @@ interface Deps {
 }
 
 /** Output that is too long for the history: a file each, and a row that says whose it is. */
-export function createArtifactFiles({ store, commit, dir, now, newId, bytesMax = limits.keptOutputsBytesMax }: Deps) {
+export function createArtifactFiles({ store, bookkeeping, dir, now, newId, bytesMax = limits.keptOutputsBytesMax }: Deps) {
   function read(id: string, offset: number, limit: number): ArtifactPiece | undefined {
     const found = store.artifacts.find(id);
     if (!found) return undefined;
@@ -40,9 +40,9 @@ export function createArtifactFiles({ store, commit, dir, now, newId, bytesMax =
       },
       async keep({ id, mimeType, bytes, droppedBytes = 0 }) {
         let dropped: string[] = [];
-        await commit.maintainEventually(sessionId, () => {
-          store.artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now());
-          dropped = store.artifacts.dropOldest(bytesMax, id);
+        await bookkeeping.maintainEventually(sessionId, ({ artifacts }) => {
+          artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now());
+          dropped = artifacts.dropOldest(bytesMax, id);
         });
         // After the commit: a file that a kill leaves behind is swept at the next start.
         for (const file of dropped) rmSync(join(dir, file), { force: true });

@@ -4,7 +4,7 @@ import { steerWaits } from '../core/turns.js';
 import { limits } from '../protocol/limits.js';
 import type { UiAnswer } from '../protocol/request-answers.js';
 import { methodOf, type RequestParams, type UiMethod } from '../protocol/requests.js';
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 import type { PatientCommit } from './patience.js';
 import { until, type Wakes } from './wakes.js';
 
@@ -30,7 +30,7 @@ export interface PersonRequest {
 }
 
 interface Deps {
-  store: Store;
+  store: ReadStore;
   commit: PatientCommit;
   wakes: Wakes;
   now(): number;

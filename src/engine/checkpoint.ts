@@ -1,12 +1,12 @@
 import { limits } from '../protocol/limits.js';
-import type { Store } from '../store/store.js';
-import type { Commit } from './commit.js';
+import type { ReadStore } from '../store/store.js';
+import type { Bookkeeping } from './commit.js';
 import type { FaultPoint } from './fault-points.js';
 import type { LiveMessages } from './live.js';
 
 interface Deps {
-  store: Store;
-  commit: Commit;
+  store: ReadStore;
+  bookkeeping: Bookkeeping;
   live: LiveMessages;
   fault(point: FaultPoint): void;
 }
@@ -15,7 +15,7 @@ interface Deps {
  * Saves what open messages have said: one timer and one transaction for all of them, only what is new, only while there are any.
  * A kill loses at most one interval.
  */
-export function createCheckpoint({ store, commit, live, fault }: Deps) {
+export function createCheckpoint({ store, bookkeeping, live, fault }: Deps) {
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
 
@@ -23,7 +23,7 @@ export function createCheckpoint({ store, commit, live, fault }: Deps) {
     const { pieces: all, saved } = live.unsaved();
     // One that was ended a moment ago is in its entry.
     const pieces = all.filter(({ messageId }) => store.runs.isSaying(messageId));
-    const done = pieces.length === 0 || commit.tryMaintain(() => pieces.forEach((piece) => store.partials.append(piece)));
+    const done = pieces.length === 0 || bookkeeping.tryMaintain(({ partials }) => pieces.forEach((piece) => partials.append(piece)));
     if (done) saved();
     fault('checkpoint.saved');
   }

@@ -1,11 +1,11 @@
 import { statSync } from 'node:fs';
-import type { Decision, Fresh } from '../core/decision.js';
+import type { Decision, Fresh, SharedChange } from '../core/decision.js';
 import { emptySession, evolve, type SessionState } from '../core/session.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
 import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { classifyFault, StoreRefused, type PassingFault, type StoreFault } from '../store/faults.js';
-import type { Store } from '../store/store.js';
+import type { Store, StoreWriters } from '../store/store.js';
 import type { FaultPoint } from './fault-points.js';
 
 /** What became of a decision: committed at `seq`, or refused with nothing changed. */
@@ -18,12 +18,24 @@ export interface Commit {
   decide<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
   /** The same for a session that is about to be made. */
   create<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
-  /** Bookkeeping beside the log. Throws StoreRefused when the store has no room or is busy: what was not written cannot go unnoticed. */
-  maintain(work: () => void): void;
+  /** The same for what is not of one session. */
+  decideShared<Reply>(decide: (fresh: Fresh) => Decision<Reply>): Outcome<Reply>;
+}
+
+/** The rows that no decision looks at: what the daemon keeps for itself beside the log. */
+export type BookkeepingRows = Pick<StoreWriters, 'anchors' | 'artifacts' | 'partials' | 'processes' | 'search' | 'sweep' | 'todos'> & {
+  log: Pick<StoreWriters['log'], 'prune' | 'setId'>;
+  runs: Pick<StoreWriters['runs'], 'adopt'>;
+};
+
+/** Writes what is no fact. Not for commands of clients: those are decided. */
+export interface Bookkeeping {
+  /** Throws StoreRefused when the store has no room or is busy: what was not written cannot go unnoticed. */
+  maintain(work: (rows: BookkeepingRows) => void): void;
   /** The same for work that is done again later, or tells its caller: false when the store does not take it now. */
-  tryMaintain(work: () => void): boolean;
+  tryMaintain(work: (rows: BookkeepingRows) => void): boolean;
   /** The same for whoever tells why: the fault when the store does not take it now. */
-  attemptMaintain(work: () => void): PassingFault | undefined;
+  attemptMaintain(work: (rows: BookkeepingRows) => void): PassingFault | undefined;
 }
 
 interface Deps {
@@ -39,14 +51,17 @@ interface Deps {
   onFatal(error: unknown): never;
 }
 
+/** Whose decisions are not of one session. */
+const noSession = '';
+
 /** What a fault that passes means, and what to do about it. */
 export const faultWords: Record<PassingFault, string> = {
   storage_full: 'the disk that holds the store is full; free some space and try again',
   store_busy: 'another program holds the store; try again',
 };
 
-export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, onFatal }: Deps): Commit {
-  const { db, log } = store;
+export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, onFatal }: Deps): Commit & Bookkeeping {
+  const { db, log, write } = store;
   let waitsForLock = true;
   /** Since the WAL was last moved into the database. */
   let commits = 0;
@@ -63,17 +78,35 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
     const events: DurableEvent[] = [];
     // One at a time: what an event refers to is in the rows before the next one is slimmed.
     for (const fact of decision.facts) {
-      const event = log.append(fact, log.head() + events.length + 1, now.nowMs);
-      store.project(event, now.nowMs);
+      const event = write.log.append(fact, log.head() + events.length + 1, now.nowMs);
+      write.project(event, now.nowMs);
       events.push(event);
     }
-    if (decision.activate !== undefined) store.meta.set('active_session', decision.activate);
-    if (decision.usesFirstSettings) store.meta.remove('first_session');
-    if (decision.admit) store.inputs.admit(sessionId, decision.admit, events.at(-1)?.seq ?? log.head(), now.nowMs);
-    if (decision.audit) store.audit.add(decision.audit, sessionId, now.nowMs);
+    if (decision.activate !== undefined) write.meta.set('active_session', decision.activate);
+    if (decision.usesFirstSettings) write.meta.remove('first_session');
+    if (decision.admit) write.inputs.admit(sessionId, decision.admit, events.at(-1)?.seq ?? log.head(), now.nowMs);
+    if (decision.audit) write.audit.add(decision.audit, sessionId, now.nowMs);
+    for (const change of decision.shared ?? []) applyShared(change, now.nowMs);
     fault('commit.inside');
-    return { events, reply: decision.reply, next: events.reduce<SessionState>(evolve, current) };
+    return { events, shared: decision.shared ?? [], reply: decision.reply, next: events.reduce<SessionState>(evolve, current) };
   });
+
+  function applyShared(change: SharedChange, atMs: number): void {
+    switch (change.type) {
+      case 'add_rule':
+        write.permissions.add(change.scope, change.rule, change.by, atMs);
+        break;
+      case 'remove_rule':
+        write.permissions.remove(change.no);
+        break;
+      case 'set_trust':
+        write.permissions.setTrust(change.workspace, change.digest, change.trusted, change.by, atMs);
+        break;
+      case 'set_first_settings':
+        write.meta.set('first_session', change.settings);
+        break;
+    }
+  }
 
   /** A lock that somebody holds freezes the only thread once, not once a command: until it is free, nobody waits for it. */
   function setLockWait(wait: boolean): void {
@@ -122,26 +155,27 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
     }
     const { done } = result;
     if (!done.next) return { ok: false, refusal: done.refusal };
-    latest = done.next.deleted ? undefined : done.next;
+    latest = done.next.deleted || sessionId === noSession ? undefined : done.next;
     if (done.events.length > 0) {
       fault('commit.done');
-      log.committed(done.events);
+      write.log.committed(done.events);
       // After COMMIT only. A wake lost to a crash costs a delay, never a fact: boot wakes every session.
       wake(sessionId);
       if (done.events.some((event) => event.type === 'session_update' && event.payload.deleted)) onDeleted();
-      if (done.events.some(mayChangeRules)) onRules();
     }
+    if (done.events.some(mayChangeRules) || done.shared.some(({ type }) => type !== 'set_first_settings')) onRules();
     return { ok: true, seq: log.head(), reply: done.reply as Reply };
   }
 
-  function attemptMaintain(work: () => void): PassingFault | undefined {
-    const result = guarded(() => db.transaction(work).immediate());
+  function attemptMaintain(work: (rows: BookkeepingRows) => void): PassingFault | undefined {
+    const result = guarded(() => db.transaction(() => work(write)).immediate());
     return 'fault' in result ? result.fault : undefined;
   }
 
   return {
     decide: (sessionId, decide) => run(undefined, sessionId, decide),
     create: (sessionId, decide) => run(emptySession(sessionId), sessionId, decide),
+    decideShared: (decide) => run(emptySession(noSession), noSession, (_state, now) => decide(now)),
     maintain(work) {
       const failed = attemptMaintain(work);
       if (failed) throw new StoreRefused(faultWords[failed]);

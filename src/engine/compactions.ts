@@ -5,7 +5,7 @@ import { limits } from '../protocol/limits.js';
 import type { CompactionTrigger, Usage } from '../protocol/messages.js';
 import { together, type ModelRequest, type Provider, type Providers } from '../providers/port.js';
 import type { HistoryEntry } from '../store/history-rows.js';
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 import { unlessAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
 import { planCompaction, toRecord, type CompactionPlan } from './compaction-plan.js';
@@ -14,7 +14,7 @@ import type { PatientCommit } from './patience.js';
 import type { RunHands } from './run-hands.js';
 
 interface Deps {
-  store: Store;
+  store: ReadStore;
   commit: PatientCommit;
   providers(): Providers;
   attempt: Attempts;

@@ -1,7 +1,7 @@
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 
 interface Deps {
-  store: Store;
+  store: ReadStore;
   drive(sessionId: string, runId: string, signal: AbortSignal): Promise<void>;
   /** Something that no handling was written for. Does not return. */
   onBug(error: unknown): never;

@@ -5,7 +5,7 @@ import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
 import type { Providers, ToolSpec } from '../providers/port.js';
 import type { StoreFault } from '../store/faults.js';
-import type { Store } from '../store/store.js';
+import { toReadStore, type Store } from '../store/store.js';
 import { isOfferedTo, type Tool, type ToolEntry } from '../tools/port.js';
 import type { SystemPrompt } from '../context/port.js';
 import { createArtifactFiles, type ArtifactFiles } from './artifact-files.js';
@@ -13,11 +13,11 @@ import { createAsks } from './asks.js';
 import { createAttempts, type RetrySettings } from './attempts.js';
 import { createCheckpoint } from './checkpoint.js';
 import type { FaultPoint } from './fault-points.js';
-import { createCommit } from './commit.js';
+import { createCommit, type Bookkeeping, type Commit } from './commit.js';
 import { createCompactions } from './compactions.js';
 import { createDrainers, type Drainers } from './drainers.js';
 import { createHousekeeping, type Housekeeping } from './housekeeping.js';
-import { createPatientCommit } from './patience.js';
+import { createPatientCommit, type PatientCommit } from './patience.js';
 import { createLiveMessages } from './live.js';
 import { createLiveSignals } from './live-signals.js';
 import { createLiveTools } from './live-tools.js';
@@ -70,7 +70,8 @@ export interface EngineDeps {
 
 /** Everything that happens: runs, turns, tools, questions. State changes through `commit` only. */
 export function createEngine(deps: EngineDeps) {
-  const { store, providers, now, clock, newId, attended, fault, onFatal, onBug } = deps;
+  const { providers, now, clock, newId, attended, fault, onFatal, onBug } = deps;
+  const store = toReadStore(deps.store);
   const tools = new Map(deps.tools.map((tool) => [tool.name, tool]));
   const wakes = createWakes();
   const giveUp = new AbortController();
@@ -85,7 +86,7 @@ export function createEngine(deps: EngineDeps) {
   const signals = createLiveSignals(liveDeps);
   const commit = createPatientCommit({
     commit: createCommit({
-      store,
+      store: deps.store,
       fresh: () => ({ nowMs: now(), id: newId, contentOf: store.inputs.contentOf }),
       wake: wakes.wake,
       onDeleted: () => housekeeping.schedule(),
@@ -96,16 +97,17 @@ export function createEngine(deps: EngineDeps) {
     onParked: tellParked,
     stopped: giveUp.signal,
   });
-  const checkpoint = createCheckpoint({ store, commit, live, fault });
-  const housekeeping: Housekeeping = createHousekeeping({ store, commit, now, dropFiles: (id) => artifacts.drop(id) });
-  const artifacts: ArtifactFiles = createArtifactFiles({ store, commit, dir: deps.artifactsDir, now, newId });
+  const { decide, create, decideShared, maintain, tryMaintain, attemptMaintain, maintainEventually } = commit;
+  const checkpoint = createCheckpoint({ store, bookkeeping: commit, live, fault });
+  const housekeeping: Housekeeping = createHousekeeping({ store, bookkeeping: commit, now, dropFiles: (id) => artifacts.drop(id) });
+  const artifacts: ArtifactFiles = createArtifactFiles({ store, bookkeeping: commit, dir: deps.artifactsDir, now, newId });
   const asks = createAsks({ store, commit, wakes, now, attended });
   const toolNames = [...tools.keys()];
   const harmlessTools = toolNames.filter((name) => tools.get(name)?.touchesNothing === true);
   const findRuleProblem = (rule: Rule, workspace: string | undefined): RuleProblem | undefined =>
     deps.policy()?.findRuleProblem(rule, { toolNames, harmlessTools, workspace });
   const ruleBook = createRuleBook({ store, sources: deps.ruleSources, asks, attended, findProblem: findRuleProblem });
-  const anchors = createAnchors({ store, commit, asks });
+  const anchors = createAnchors({ store, bookkeeping: commit, asks });
   const permits = createPermits({
     loadPolicy: deps.loadPolicy,
     asks,
@@ -187,7 +189,8 @@ export function createEngine(deps: EngineDeps) {
 
   return {
     store,
-    commit,
+    commit: { decide, create, decideShared } satisfies Commit,
+    bookkeeping: { maintain, tryMaintain, attemptMaintain, maintainEventually } satisfies Bookkeeping & Partial<PatientCommit>,
     wakes,
     stirs,
     live,
@@ -201,7 +204,7 @@ export function createEngine(deps: EngineDeps) {
     policy: deps.policy,
     ruleBook,
     findRuleProblem,
-    /** To be called when rules changed other than by an answer. */
+    /** To be called when rules changed other than by a commit. */
     rulesChanged,
     anchors,
     ruleSources: deps.ruleSources,
@@ -236,6 +239,9 @@ export function createEngine(deps: EngineDeps) {
   };
 }
 export type Engine = ReturnType<typeof createEngine>;
+
+/** The engine for who serves clients: what they change is decided. */
+export type ServedEngine = Omit<Engine, 'bookkeeping'>;
 
 function toSpec({ name, description, parameters }: Tool): ToolSpec {
   return { name, description, parameters: parameters.jsonSchema };

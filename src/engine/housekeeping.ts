@@ -1,10 +1,10 @@
 import { limits } from '../protocol/limits.js';
-import type { Store } from '../store/store.js';
-import type { Commit } from './commit.js';
+import type { ReadStore } from '../store/store.js';
+import type { Bookkeeping, BookkeepingRows } from './commit.js';
 
 interface Deps {
-  store: Store;
-  commit: Commit;
+  store: ReadStore;
+  bookkeeping: Bookkeeping;
   now(): number;
   /** Removes what a deleted session has outside of the store. */
   dropFiles(sessionId: string): void;
@@ -14,7 +14,7 @@ interface Deps {
  * Sweeps deleted sessions, prunes the log and keeps the search up to date, in small batches between other work;
  * nothing happens while there is nothing to do.
  */
-export function createHousekeeping({ store, commit, now, dropFiles }: Deps) {
+export function createHousekeeping({ store, bookkeeping, now, dropFiles }: Deps) {
   let scheduled = false;
   let stopped = false;
   let removed = false;
@@ -26,12 +26,12 @@ export function createHousekeeping({ store, commit, now, dropFiles }: Deps) {
     const [sessionId] = store.sessions.deleted();
     if (sessionId !== undefined) dropFiles(sessionId);
     let more = false;
-    const done = commit.tryMaintain(() => {
-      if (sessionId !== undefined) store.sweep.batch(sessionId);
-      more = sessionId !== undefined || store.log.prune(now());
+    const done = bookkeeping.tryMaintain(({ sweep, log }) => {
+      if (sessionId !== undefined) sweep.batch(sessionId);
+      more = sessionId !== undefined || log.prune(now());
       if (more) removed = true;
       // Space is given back last, and only when something was removed: a store that only grows keeps its pages.
-      else if (removed) removed = more = store.sweep.giveBack();
+      else if (removed) removed = more = sweep.giveBack();
     });
     return done && more;
   }
@@ -47,10 +47,12 @@ export function createHousekeeping({ store, commit, now, dropFiles }: Deps) {
     setImmediate(work);
   }
 
+  const readOn = ({ search }: BookkeepingRows): void => search.readOn();
+
   /** A batch of words, and when there are more, soon the next. A store that does not take them now is asked again after the next commit. */
   function read(): void {
     reading = undefined;
-    if (!stopped && store.db.open && store.search.isBehind() && commit.tryMaintain(store.search.readOn) && store.search.isBehind())
+    if (!stopped && store.isOpen() && store.search.isBehind() && bookkeeping.tryMaintain(readOn) && store.search.isBehind())
       setImmediate(read);
   }
 
@@ -62,7 +64,7 @@ export function createHousekeeping({ store, commit, now, dropFiles }: Deps) {
     },
     /** Adds all words to the search that are not in it yet, as far as the store takes them. */
     readAll(): void {
-      while (store.search.isBehind() && commit.tryMaintain(store.search.readOn)) continue;
+      while (store.search.isBehind() && bookkeeping.tryMaintain(readOn)) continue;
     },
     /** Called after commits: soon the search is brought up to date, and every so many events the log is looked at. */
     note(): void {

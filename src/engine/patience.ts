@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { reject } from '../core/decision.js';
 import { limits } from '../protocol/limits.js';
 import { StoreRefused, type StoreFault } from '../store/faults.js';
-import type { Commit, Decide, Outcome } from './commit.js';
+import type { Bookkeeping, BookkeepingRows, Commit, Decide, Outcome } from './commit.js';
 
 interface Deps {
-  commit: Commit;
+  commit: Commit & Bookkeeping;
   /** Told while a commit of a session cannot be made, and again when it could. */
   onParked(sessionId: string, fault: StoreFault | undefined): void;
   /** Fires when the daemon gives up waiting, because it has to stop. */
@@ -13,12 +13,12 @@ interface Deps {
 }
 
 /** The engine's own commits: a store that is full or busy is waited for, visibly, and nothing goes on meanwhile. */
-export interface PatientCommit extends Commit {
+export interface PatientCommit extends Commit, Bookkeeping {
   decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
   /** The same for what a run has to say: once the run is over it is refused, and never said of the session's next run. */
   decideForRun<Reply>(sessionId: string, runId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
   /** Bookkeeping of a session that something else relies on. Throws StoreRefused when the daemon stops before the store takes it. */
-  maintainEventually(sessionId: string, work: () => void): Promise<void>;
+  maintainEventually(sessionId: string, work: (rows: BookkeepingRows) => void): Promise<void>;
 }
 
 export function createPatientCommit({ commit, onParked, stopped }: Deps): PatientCommit {
@@ -39,7 +39,7 @@ export function createPatientCommit({ commit, onParked, stopped }: Deps): Patien
     }
   }
 
-  async function maintainEventually(sessionId: string, work: () => void): Promise<void> {
+  async function maintainEventually(sessionId: string, work: (rows: BookkeepingRows) => void): Promise<void> {
     for (let waitMs: number = limits.commitRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
       const fault = commit.attemptMaintain(work);
       onParked(sessionId, fault);

@@ -1,8 +1,8 @@
 import { isParked, settleLeftRun } from '../core/recovery.js';
 import { limits } from '../protocol/limits.js';
 import { StoreRefused } from '../store/faults.js';
-import type { Store } from '../store/store.js';
-import type { Commit } from './commit.js';
+import type { ReadStore } from '../store/store.js';
+import type { Bookkeeping, Commit } from './commit.js';
 
 export interface Recovered {
   settled: number;
@@ -10,8 +10,8 @@ export interface Recovered {
 }
 
 interface Deps {
-  store: Store;
-  commit: Commit;
+  store: ReadStore;
+  commit: Commit & Bookkeeping;
   resumable(toolName: string): boolean;
 }
 
@@ -22,7 +22,7 @@ export function recoverRuns({ store, commit, resumable }: Deps): Recovered {
     const state = store.load(sessionId);
     if (!state?.run) continue;
     if (isParked(state, store.requests.askedCalls(runId, state.run.turn?.id ?? ''), resumable)) {
-      commit.maintain(() => store.runs.adopt(runId, store.bootId));
+      commit.maintain((rows) => rows.runs.adopt(runId, store.bootId));
       result.parked++;
       continue;
     }

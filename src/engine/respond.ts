@@ -3,7 +3,7 @@ import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
 import type { StopReason, Usage } from '../protocol/messages.js';
 import { together, type ModelDelta, type ModelFailure, type ModelRequest, type Provider, type Providers } from '../providers/port.js';
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 import { unlessAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
 import type { Compactions } from './compactions.js';
@@ -17,7 +17,7 @@ import { contentOf } from './said-content.js';
 import type { RunHands } from './run-hands.js';
 
 interface Deps {
-  store: Store;
+  store: ReadStore;
   commit: PatientCommit;
   live: LiveMessages;
   providers(): Providers;

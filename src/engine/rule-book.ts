@@ -4,12 +4,12 @@ import { limits } from '../protocol/limits.js';
 import type { TrustParams, UiMethod } from '../protocol/requests.js';
 import { sayRule } from '../protocol/rule-words.js';
 import { makeVisible } from '../protocol/sanitize.js';
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 import type { Asks } from './asks.js';
 import type { RunHands } from './run-hands.js';
 
 interface Deps {
-  store: Store;
+  store: ReadStore;
   sources: RuleSources;
   asks: Asks;
   attended(sessionId: string, method: UiMethod): boolean;

@@ -1,6 +1,6 @@
 import { limits } from '../protocol/limits.js';
 import type { HistoryEntry, ReadHistory } from '../store/history-rows.js';
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 
 /** The history of one run: read once, then extended with what is new. */
 export interface RunHistory {
@@ -10,7 +10,7 @@ export interface RunHistory {
 }
 
 /** Histories of the runs in progress, within one bound for all of them. What does not fit is read again each time. */
-export function createRunHistories({ entries }: Store, bytesMax: number = limits.runHistoriesBytesMax) {
+export function createRunHistories({ entries }: ReadStore, bytesMax: number = limits.runHistoriesBytesMax) {
   let keptBytes = 0;
 
   return function open(): RunHistory {

@@ -2,7 +2,7 @@ import { isParked } from '../core/recovery.js';
 import { endTurn, nextStep, settleRun } from '../core/runs.js';
 import type { SessionState } from '../core/session.js';
 import type { ContentBlock } from '../protocol/messages.js';
-import type { Store } from '../store/store.js';
+import type { ReadStore } from '../store/store.js';
 import type { ToolEntry } from '../tools/port.js';
 import type { PatientCommit } from './patience.js';
 import type { LiveMessages } from './live.js';
@@ -12,7 +12,7 @@ import type { RunHistories, RunHistory } from './run-history.js';
 import type { ToolCalls } from './tool-calls.js';
 
 interface Deps {
-  store: Store;
+  store: ReadStore;
   commit: PatientCommit;
   live: LiveMessages;
   slots: Slots;

@@ -1,12 +1,12 @@
 import type { SessionState } from '../core/session.js';
-import type { Engine } from '../engine/engine.js';
+import type { ServedEngine } from '../engine/engine.js';
 import type { SettingsChange } from '../core/settings.js';
 import type { Client, Clients } from './clients.js';
 import type { ViewState } from './state-view.js';
 
 /** What every handler may use. */
 export interface ServerDeps {
-  engine: Engine;
+  engine: ServedEngine;
   clients: Clients;
   viewState: ViewState;
   newId(prefix: 'ses' | 'inp' | 'cli'): string;

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import type { ServedEngine } from '../engine/engine.js';
 import type { DeltaLine, MessageAddress } from '../engine/live.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import type { LogLine } from '../store/log-lines.js';
@@ -9,7 +9,7 @@ export interface EndedText {
 }
 
 /** The texts of messages that have just ended, for readers in the middle of them: read and encoded once for all of them. */
-export function createEndedTexts(engine: Engine) {
+export function createEndedTexts(engine: ServedEngine) {
   let newest: { messageId: string; text: EndedText } | undefined;
 
   function read(line: LogLine, messageId: string): EndedText {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Engine } from '../engine/engine.js';
+import type { ServedEngine } from '../engine/engine.js';
 import { subscribe } from '../protocol/commands.js';
 import { encodeLive } from '../protocol/encode.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
@@ -16,7 +16,7 @@ import { createEndedRuns } from './ended-runs.js';
 import { createSubscription, type Subscription, type SubscriptionStart } from './subscription.js';
 
 interface Deps {
-  engine: Engine;
+  engine: ServedEngine;
   clients: Clients;
   logId: string;
   now(): number;

@@ -1,5 +1,5 @@
 import { emptySession, type SessionState } from '../core/session.js';
-import type { Engine } from '../engine/engine.js';
+import type { ServedEngine } from '../engine/engine.js';
 import { resumeActions } from '../core/recovery.js';
 import { clipArgs, clipContent } from '../protocol/clip.js';
 import { clipInputs } from '../protocol/encode.js';
@@ -15,7 +15,7 @@ export function toQueue(state: SessionState): { inputs: QueuedInput[]; paused: b
 }
 
 /** What a client sees that asks before there is a session: what the first one will have. */
-function stateWithoutSession(engine: Engine): SessionState {
+function stateWithoutSession(engine: ServedEngine): SessionState {
   const none = emptySession('');
   const { steering_mode, follow_up_mode, active_tools } = readFirstSettings(engine);
   return {
@@ -27,7 +27,7 @@ function stateWithoutSession(engine: Engine): SessionState {
 }
 
 /** Everything current about a session: its rows, and what is being said and done right now. */
-export function createStateView(engine: Engine, clients: Clients) {
+export function createStateView(engine: ServedEngine, clients: Clients) {
   function widgetsOf(sessionId: string): Record<string, unknown> {
     const todos = sessionId === '' ? [] : engine.store.todos.read(sessionId);
     return todos.length > 0 ? { todo: todoLines(todos) } : {};

@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import type { ServedEngine } from '../engine/engine.js';
 import { limits } from '../protocol/limits.js';
 import type { LogPage } from '../store/event-log.js';
 import type { LogLine } from '../store/log-lines.js';
@@ -28,7 +28,7 @@ export interface Subscription {
 }
 
 interface Deps {
-  engine: Engine;
+  engine: ServedEngine;
   endedTexts: EndedTexts;
   onStalled(): void;
   onSessionDeleted(): void;

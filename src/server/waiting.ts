@@ -1,4 +1,4 @@
-import type { Engine } from '../engine/engine.js';
+import type { ServedEngine } from '../engine/engine.js';
 import { until } from '../engine/wakes.js';
 import { encodeDurable, encodeLive } from '../protocol/encode.js';
 import type { DurableEvent } from '../protocol/events.js';
@@ -16,7 +16,7 @@ export interface AwaitedRun {
 
 /** The answer to a prompt that waits: what the run came to, once it has ended. Undefined when the caller is gone. */
 export async function waitForRun(
-  engine: Engine,
+  engine: ServedEngine,
   { sessionId, runId, inputId }: AwaitedRun,
   gone: AbortSignal,
 ): Promise<(() => Answer) | undefined> {
@@ -31,7 +31,7 @@ export async function waitForRun(
 }
 
 /** The answer to a drain: it comes when the last run in progress has ended. Those that only wait for a person outlive a stop. */
-export async function waitUntilDrained({ store, wakes }: Engine, gone: AbortSignal): Promise<(() => Answer) | undefined> {
+export async function waitUntilDrained({ store, wakes }: ServedEngine, gone: AbortSignal): Promise<(() => Answer) | undefined> {
   const isAtWork = ({ sessionId, runId }: { sessionId: string; runId: string }): boolean =>
     store.runs.activeHead(sessionId)?.id === runId && store.requests.open(sessionId).length === 0;
   for (;;) {
@@ -49,7 +49,7 @@ export async function waitUntilSettled(daemon: DaemonFacts): Promise<() => Answe
 }
 
 /** The answer to list_models: it comes when every provider has answered or had its time. */
-export async function waitForModels(engine: Engine, defaultModel: () => string): Promise<() => Answer> {
+export async function waitForModels(engine: ServedEngine, defaultModel: () => string): Promise<() => Answer> {
   const { models, providers } = await engine.providers().list();
   const shown = fitting(models);
   return () =>
@@ -58,7 +58,7 @@ export async function waitForModels(engine: Engine, defaultModel: () => string):
 
 /** The answer to compact_session: the end of the first compaction that ends after a position of the log. */
 export async function waitForCompaction(
-  { store, wakes }: Engine,
+  { store, wakes }: ServedEngine,
   sessionId: string,
   after: number,
   gone: AbortSignal,
@@ -79,7 +79,7 @@ export async function waitForCompaction(
   return () => refusedWith('provider_error', error.cause === undefined ? error.message : `${error.message}: ${error.cause}`);
 }
 
-function toAnswer({ store }: Engine, { sessionId, runId, inputId }: AwaitedRun, ended: RunRow | 'deleted'): Answer {
+function toAnswer({ store }: ServedEngine, { sessionId, runId, inputId }: AwaitedRun, ended: RunRow | 'deleted'): Answer {
   if (ended === 'deleted') return rejected('aborted', 'the session was deleted');
   if (ended.outcome === 'failed') {
     const { message, cause } = ended.error ?? { message: 'the run failed' };

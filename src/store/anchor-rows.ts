@@ -21,16 +21,20 @@ export function createAnchorRows(db: Database) {
     'INSERT OR REPLACE INTO anchor (session_id, real_path, device, inode) SELECT ?, real_path, device, inode FROM anchor WHERE session_id = ?',
   );
   return {
-    /** Undefined for sessions that have not been used since directories are remembered. */
-    read(sessionId: string): Anchor | undefined {
-      const row = read.get(sessionId);
-      return row && { realPath: row.real_path, device: row.device, inode: row.inode };
+    read: {
+      /** Undefined for sessions that have not been used since directories are remembered. */
+      read(sessionId: string): Anchor | undefined {
+        const row = read.get(sessionId);
+        return row && { realPath: row.real_path, device: row.device, inode: row.inode };
+      },
     },
-    write(sessionId: string, { realPath, device, inode }: Anchor): void {
-      write.run(sessionId, realPath, device, inode);
-    },
-    copy(from: string, to: string): void {
-      copy.run(to, from);
+    write: {
+      set(sessionId: string, { realPath, device, inode }: Anchor): void {
+        write.run(sessionId, realPath, device, inode);
+      },
+      copy(from: string, to: string): void {
+        copy.run(to, from);
+      },
     },
   };
 }

@@ -42,35 +42,39 @@ export function createArtifactRows(db: Database) {
   );
   const empty = db.prepare<[string]>('UPDATE artifact SET dropped_bytes = dropped_bytes + bytes, bytes = 0 WHERE id = ?');
   return {
-    find(artifactId: string): FoundArtifact | undefined {
-      const row = find.get(artifactId);
-      if (!row) return undefined;
-      const { session_id: sessionId, mime_type: mimeType, bytes, dropped_bytes: droppedBytes, file, entry_id: entryId } = row;
-      return { sessionId, mimeType, bytes, droppedBytes, file, entryId };
+    read: {
+      find(artifactId: string): FoundArtifact | undefined {
+        const row = find.get(artifactId);
+        if (!row) return undefined;
+        const { session_id: sessionId, mime_type: mimeType, bytes, dropped_bytes: droppedBytes, file, entry_id: entryId } = row;
+        return { sessionId, mimeType, bytes, droppedBytes, file, entryId };
+      },
+      readEntry: (entryId: string, offset: number, limit: number): Buffer => piece.get(offset + 1, limit, entryId) ?? Buffer.alloc(0),
+      filesOf: (sessionId: string): string[] => files.all(sessionId),
+      /** Whether a row still counts on this file. */
+      hasFile: (file: string): boolean => exists.get(file) !== undefined,
     },
-    readEntry: (entryId: string, offset: number, limit: number): Buffer => piece.get(offset + 1, limit, entryId) ?? Buffer.alloc(0),
-    addFile(
-      artifact: Pick<FoundArtifact, 'sessionId' | 'mimeType' | 'bytes' | 'droppedBytes'> & { id: string; file: string },
-      atMs: number,
-    ): void {
-      const { id, sessionId, file, mimeType, bytes, droppedBytes } = artifact;
-      insert.run(id, sessionId, file, mimeType, bytes, droppedBytes, atMs);
+    write: {
+      addFile(
+        artifact: Pick<FoundArtifact, 'sessionId' | 'mimeType' | 'bytes' | 'droppedBytes'> & { id: string; file: string },
+        atMs: number,
+      ): void {
+        const { id, sessionId, file, mimeType, bytes, droppedBytes } = artifact;
+        insert.run(id, sessionId, file, mimeType, bytes, droppedBytes, atMs);
+      },
+      /** Counts the oldest files as dropped until all have `bytesMax` at most, but never the one of `exceptId`. Returns their names. */
+      dropOldest(bytesMax: number, exceptId: string): string[] {
+        let bytes = fileBytes.get() ?? 0;
+        const dropped: string[] = [];
+        if (bytes <= bytesMax) return dropped;
+        for (const oldest of oldestFiles.all(exceptId)) {
+          if (bytes <= bytesMax) break;
+          empty.run(oldest.id);
+          dropped.push(oldest.file);
+          bytes -= oldest.bytes;
+        }
+        return dropped;
+      },
     },
-    /** Counts the oldest files as dropped until all have `bytesMax` at most, but never the one of `exceptId`. Returns their names. */
-    dropOldest(bytesMax: number, exceptId: string): string[] {
-      let bytes = fileBytes.get() ?? 0;
-      const dropped: string[] = [];
-      if (bytes <= bytesMax) return dropped;
-      for (const oldest of oldestFiles.all(exceptId)) {
-        if (bytes <= bytesMax) break;
-        empty.run(oldest.id);
-        dropped.push(oldest.file);
-        bytes -= oldest.bytes;
-      }
-      return dropped;
-    },
-    filesOf: (sessionId: string): string[] => files.all(sessionId),
-    /** Whether a row still counts on this file. */
-    hasFile: (file: string): boolean => exists.get(file) !== undefined,
   };
 }

@@ -21,19 +21,23 @@ export function createAuditRows(db: Database) {
     'SELECT * FROM audit WHERE (:session IS NULL OR session_id = :session) AND (:before IS NULL OR no < :before) ORDER BY no DESC LIMIT :limit',
   );
   return {
-    add(entry: AuditEntry, sessionId: string, atMs: number): void {
-      const { runId, toolCallId, toolName, subject, action, by, why } = entry;
-      const shortSubject = subject.slice(0, limits.auditTextCharsMax);
-      insert.run(atMs, sessionId, runId, toolCallId, toolName, shortSubject, action, by, why.slice(0, limits.auditTextCharsMax));
-      trim.run(limits.auditRowsMax);
+    read: {
+      /** The newest first. */
+      page(sessionId: string | undefined, before: number | undefined, limit: number): { no: number; view: AuditView }[] {
+        const rows = newest.all({ session: sessionId ?? null, before: before ?? null, limit });
+        return rows.map(({ no, at_ms, decided_by, session_id, run_id, tool_call_id, tool_name, subject, action, why }) => ({
+          no,
+          view: { at: new Date(at_ms).toISOString(), session_id, run_id, tool_call_id, tool_name, subject, action, by: decided_by, why },
+        }));
+      },
     },
-    /** The newest first. */
-    page(sessionId: string | undefined, before: number | undefined, limit: number): { no: number; view: AuditView }[] {
-      const rows = newest.all({ session: sessionId ?? null, before: before ?? null, limit });
-      return rows.map(({ no, at_ms, decided_by, session_id, run_id, tool_call_id, tool_name, subject, action, why }) => ({
-        no,
-        view: { at: new Date(at_ms).toISOString(), session_id, run_id, tool_call_id, tool_name, subject, action, by: decided_by, why },
-      }));
+    write: {
+      add(entry: AuditEntry, sessionId: string, atMs: number): void {
+        const { runId, toolCallId, toolName, subject, action, by, why } = entry;
+        const shortSubject = subject.slice(0, limits.auditTextCharsMax);
+        insert.run(atMs, sessionId, runId, toolCallId, toolName, shortSubject, action, by, why.slice(0, limits.auditTextCharsMax));
+        trim.run(limits.auditRowsMax);
+      },
     },
   };
 }

@@ -36,57 +36,61 @@ export function createEntryRows(db: Database) {
   }
 
   return {
-    insert(sessionId: string, message: Message, atMs: number): void {
-      const plain = isPlain(message.content);
-      const json = plain ? null : JSON.stringify(message.content);
-      const bytes = Buffer.byteLength(json ?? JSON.stringify(message.text));
-      insert.run(
-        message.id,
-        sessionId,
-        message.parent_id,
-        message.role,
-        message.run_id,
-        message.turn_kind,
-        json,
-        message.text,
-        bytes,
-        message.model,
-        message.stop_reason,
-        message.usage ? JSON.stringify(message.usage) : null,
-        message.tool_call_id ?? null,
-        message.tool_name ?? null,
-        message.is_error === undefined ? null : Number(message.is_error),
-        message.skipped === true ? 1 : null,
-        message.compaction ? JSON.stringify(message.compaction) : null,
-        atMs,
-      );
-      if (bytes > limits.messageInlineBytesMax) {
-        insertArtifact.run(artifactIdOf(message.id), sessionId, message.id, Buffer.byteLength(message.text), atMs);
-      }
+    read: {
+      find,
+      /** The whole content, however long. */
+      contentOf(id: string): ContentBlock[] | undefined {
+        const row = byId.get(id);
+        return row && contentOf(row);
+      },
+      ...createPageRows(db, find),
+      ...createHistoryRows(db),
+      /** Where a retry begins: the last message of a user, or the summary that was made right after it. */
+      retryPoint(leafId: string | null): string | undefined {
+        let summaryId: string | undefined;
+        for (let id = leafId; id !== null;) {
+          const entry = roleById.get(id);
+          if (!entry) return undefined;
+          if (entry.role === 'user') return summaryId ?? id;
+          summaryId = entry.role === 'compaction' ? (summaryId ?? id) : undefined;
+          id = entry.parent_id;
+        }
+        return undefined;
+      },
+      pathLength: (leafId: string | null): number => (leafId === null ? 0 : (pathLength.get(leafId, limits.pathEntriesMax) ?? 0)),
+      isOnPath: (leafId: string | null, id: string): boolean => leafId !== null && inPath.get(id, leafId) !== undefined,
+      sessionOf: (id: string): string | undefined => byId.get(id)?.session_id,
     },
-    find,
-    /** The whole content, however long. */
-    contentOf(id: string): ContentBlock[] | undefined {
-      const row = byId.get(id);
-      return row && contentOf(row);
+    write: {
+      insert(sessionId: string, message: Message, atMs: number): void {
+        const plain = isPlain(message.content);
+        const json = plain ? null : JSON.stringify(message.content);
+        const bytes = Buffer.byteLength(json ?? JSON.stringify(message.text));
+        insert.run(
+          message.id,
+          sessionId,
+          message.parent_id,
+          message.role,
+          message.run_id,
+          message.turn_kind,
+          json,
+          message.text,
+          bytes,
+          message.model,
+          message.stop_reason,
+          message.usage ? JSON.stringify(message.usage) : null,
+          message.tool_call_id ?? null,
+          message.tool_name ?? null,
+          message.is_error === undefined ? null : Number(message.is_error),
+          message.skipped === true ? 1 : null,
+          message.compaction ? JSON.stringify(message.compaction) : null,
+          atMs,
+        );
+        if (bytes > limits.messageInlineBytesMax) {
+          insertArtifact.run(artifactIdOf(message.id), sessionId, message.id, Buffer.byteLength(message.text), atMs);
+        }
+      },
     },
-    ...createPageRows(db, find),
-    ...createHistoryRows(db),
-    /** Where a retry begins: the last message of a user, or the summary that was made right after it. */
-    retryPoint(leafId: string | null): string | undefined {
-      let summaryId: string | undefined;
-      for (let id = leafId; id !== null;) {
-        const entry = roleById.get(id);
-        if (!entry) return undefined;
-        if (entry.role === 'user') return summaryId ?? id;
-        summaryId = entry.role === 'compaction' ? (summaryId ?? id) : undefined;
-        id = entry.parent_id;
-      }
-      return undefined;
-    },
-    pathLength: (leafId: string | null): number => (leafId === null ? 0 : (pathLength.get(leafId, limits.pathEntriesMax) ?? 0)),
-    isOnPath: (leafId: string | null, id: string): boolean => leafId !== null && inPath.get(id, leafId) !== undefined,
-    sessionOf: (id: string): string | undefined => byId.get(id)?.session_id,
   };
 }
 export type EntryRows = ReturnType<typeof createEntryRows>;

@@ -14,7 +14,7 @@ interface SlimDropped {
 type SlimQueueUpdate = Omit<EventPayload<'queue_update'>, 'input' | 'dropped'> & { input?: SlimInput; dropped?: SlimDropped[] };
 
 /** Takes bodies out of facts and puts them back when rows are read. */
-export function createEventBodies(entries: EntryRows, inputs: InputRows) {
+export function createEventBodies(entries: EntryRows['read'], inputs: InputRows['read']) {
   function slimInput({ text, images: _images, ...input }: QueuedInput): SlimInput {
     // One that was never changed has its first text; when it is new, there is no row to ask yet.
     if (input.revision === 1) return { ...input, text_at: 1 };

@@ -58,7 +58,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
   let tailFrom = head;
 
   function floor(): number {
-    return Number(meta.get('log_floor') ?? 0);
+    return Number(meta.read.get('log_floor') ?? 0);
   }
 
   function fromRow(row: EventRow): DurableEvent {
@@ -130,71 +130,80 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
   }
 
   return {
-    /** The newest committed position. */
-    head: (): number => head,
-    /** Cursors below this have lost events to pruning. */
-    floor,
-    append(fact: Fact, seq: number, atMs: number): DurableEvent {
-      const { session_id, run_id } = fact.payload as { session_id: string; run_id?: string };
-      insert.run(seq, session_id, run_id ?? null, fact.type, JSON.stringify(bodies.slim(fact)), atMs);
-      return { ...fact, seq, ts: new Date(atMs).toISOString() };
+    read: {
+      /** The newest committed position. */
+      head: (): number => head,
+      /** Cursors below this have lost events to pruning. */
+      floor,
+      /** Which log the positions are of; undefined in a store that no daemon has used. */
+      id: (): string | undefined => meta.read.get('log_id'),
+      /** Called when readers have been served: what was just committed is kept for them until then, encoded once. */
+      trim(): void {
+        if (tailBytes > limits.eventTailBytesMax) trimTail();
+      },
+      /** A page of what stands after a cursor, of one session or of all (`*`). */
+      readAfter(sessionId: string, after: number): LogPage {
+        if (after >= head) return { lines: [], more: false };
+        if (after < tailFrom) {
+          const rows =
+            sessionId === '*'
+              ? afterAll.iterate(after, limits.eventPageRowsMax + 1)
+              : afterSession.iterate(sessionId, after, limits.eventPageRowsMax + 1);
+          return toPage(rows);
+        }
+        return pageOfTail(sessionId, after);
+      },
+      /** Undefined when it was deleted. */
+      lineAt,
+      /** The newest events of a run up to a position, oldest first. */
+      ofRun(runId: string, upTo: number, limit: number): DurableEvent[] {
+        return ofRun.all(runId, upTo, limit).reverse().map(fromRow);
+      },
+      /** A page of the events of some runs between two positions. */
+      readRuns(runIds: string[], after: number, upTo: number): LogPage {
+        return toPage(ofRuns.iterate(JSON.stringify(runIds), after, upTo, limits.eventPageRowsMax + 1));
+      },
+      /** The first event of a type after a position. */
+      firstOf<T extends DurableType>(sessionId: string, type: T, after: number): (DurableEvent & { type: T }) | undefined {
+        const row = firstOfType.get(sessionId, after, type);
+        return row && (fromRow(row) as DurableEvent & { type: T });
+      },
+      lastSeqOf: (sessionId: string): number => (sessionId === '*' ? head : (lastOfSession.get(sessionId) ?? 0)),
+      /** Whole events after a position, for checking that rows are what the log folds to. */
+      *replay(sessionId: string): Generator<DurableEvent> {
+        for (const row of afterSession.iterate(sessionId, 0, Number.MAX_SAFE_INTEGER)) yield fromRow(row);
+      },
     },
-    /** Called after COMMIT with what it made true. */
-    committed(events: readonly DurableEvent[]): void {
-      for (const event of events) {
-        const line = isLong(event) ? undefined : toLogLine(event);
-        const kept = line?.pieces.length === 1 ? line : { seq: event.seq, sessionId: event.payload.session_id, bytes: longTailBytes };
-        tail.push(kept);
-        tailBytes += kept.bytes;
-        head = event.seq;
-      }
-      if (tailBytes > limits.eventTailBytesMax * 8) trimTail();
-    },
-    /** Called when readers have been served: what was just committed is kept for them until then, encoded once. */
-    trim(): void {
-      if (tailBytes > limits.eventTailBytesMax) trimTail();
-    },
-    /** A page of what stands after a cursor, of one session or of all (`*`). */
-    readAfter(sessionId: string, after: number): LogPage {
-      if (after >= head) return { lines: [], more: false };
-      if (after < tailFrom) {
-        const rows =
-          sessionId === '*'
-            ? afterAll.iterate(after, limits.eventPageRowsMax + 1)
-            : afterSession.iterate(sessionId, after, limits.eventPageRowsMax + 1);
-        return toPage(rows);
-      }
-      return pageOfTail(sessionId, after);
-    },
-    /** Undefined when it was deleted. */
-    lineAt,
-    /** The newest events of a run up to a position, oldest first. */
-    ofRun(runId: string, upTo: number, limit: number): DurableEvent[] {
-      return ofRun.all(runId, upTo, limit).reverse().map(fromRow);
-    },
-    /** A page of the events of some runs between two positions. */
-    readRuns(runIds: string[], after: number, upTo: number): LogPage {
-      return toPage(ofRuns.iterate(JSON.stringify(runIds), after, upTo, limits.eventPageRowsMax + 1));
-    },
-    /** The first event of a type after a position. */
-    firstOf<T extends DurableType>(sessionId: string, type: T, after: number): (DurableEvent & { type: T }) | undefined {
-      const row = firstOfType.get(sessionId, after, type);
-      return row && (fromRow(row) as DurableEvent & { type: T });
-    },
-    lastSeqOf: (sessionId: string): number => (sessionId === '*' ? head : (lastOfSession.get(sessionId) ?? 0)),
-    /** Whole events after a position, for checking that rows are what the log folds to. */
-    *replay(sessionId: string): Generator<DurableEvent> {
-      for (const row of afterSession.iterate(sessionId, 0, Number.MAX_SAFE_INTEGER)) yield fromRow(row);
-    },
-    /** Deletes a batch of what is too old or too much, never of runs in progress. True when there is more to do. */
-    prune(nowMs: number): boolean {
-      // Up to the first young row: one that was written under a wrong clock takes no other with it.
-      const firstYoung = firstSince.get(nowMs - limits.logAgeMs) ?? head + 1;
-      const cutoff = Math.max(head - limits.logEventsMax, firstYoung - 1);
-      if (cutoff <= 0) return false;
-      const { changes } = prune.run(cutoff, limits.pruneBatchRows);
-      if (changes > 0) meta.set('log_floor', String(Math.max(cutoff, floor())));
-      return changes === limits.pruneBatchRows;
+    write: {
+      setId(id: string): void {
+        meta.write.set('log_id', id);
+      },
+      append(fact: Fact, seq: number, atMs: number): DurableEvent {
+        const { session_id, run_id } = fact.payload as { session_id: string; run_id?: string };
+        insert.run(seq, session_id, run_id ?? null, fact.type, JSON.stringify(bodies.slim(fact)), atMs);
+        return { ...fact, seq, ts: new Date(atMs).toISOString() };
+      },
+      /** Called after COMMIT with what it made true. */
+      committed(events: readonly DurableEvent[]): void {
+        for (const event of events) {
+          const line = isLong(event) ? undefined : toLogLine(event);
+          const kept = line?.pieces.length === 1 ? line : { seq: event.seq, sessionId: event.payload.session_id, bytes: longTailBytes };
+          tail.push(kept);
+          tailBytes += kept.bytes;
+          head = event.seq;
+        }
+        if (tailBytes > limits.eventTailBytesMax * 8) trimTail();
+      },
+      /** Deletes a batch of what is too old or too much, never of runs in progress. True when there is more to do. */
+      prune(nowMs: number): boolean {
+        // Up to the first young row: one that was written under a wrong clock takes no other with it.
+        const firstYoung = firstSince.get(nowMs - limits.logAgeMs) ?? head + 1;
+        const cutoff = Math.max(head - limits.logEventsMax, firstYoung - 1);
+        if (cutoff <= 0) return false;
+        const { changes } = prune.run(cutoff, limits.pruneBatchRows);
+        if (changes > 0) meta.write.set('log_floor', String(Math.max(cutoff, floor())));
+        return changes === limits.pruneBatchRows;
+      },
     },
   };
 }

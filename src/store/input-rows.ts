@@ -54,58 +54,62 @@ export function createInputRows(db: Database) {
   const textRevision = db.prepare<[string], number>('SELECT text_revision FROM input WHERE id = ?').pluck();
 
   return {
-    waiting: (sessionId: string): QueuedInput[] => waiting.all(sessionId).map(toWaiting),
-    acknowledged(inputId: string): EarlierInput | undefined {
-      const row = acknowledged.get(inputId);
-      if (!row) return undefined;
-      const { session_id: sessionId, command, ack_run_id: runId, ack_seq: seq, text } = row;
-      return { sessionId, command, text, content: parseContent(row.content), runId, seq };
+    read: {
+      waiting: (sessionId: string): QueuedInput[] => waiting.all(sessionId).map(toWaiting),
+      acknowledged(inputId: string): EarlierInput | undefined {
+        const row = acknowledged.get(inputId);
+        if (!row) return undefined;
+        const { session_id: sessionId, command, ack_run_id: runId, ack_seq: seq, text } = row;
+        return { sessionId, command, text, content: parseContent(row.content), runId, seq };
+      },
+      /** What an input was sent with. An edit changes its text, never its content. */
+      contentOf: (inputId: string): ContentBlock[] | null => parseContent(contentOf.get(inputId) ?? null),
+      imagesOf: (inputId: string): QueuedImage[] | undefined => parseImages(imagesOf.get(inputId) ?? null),
+      textRevision: (inputId: string): number => textRevision.get(inputId) ?? 1,
+      textAt: (inputId: string, revision: number): string => textAt.get(inputId, revision) ?? '',
     },
-    admit(sessionId: string, input: Admission, seq: number, atMs: number): void {
-      const { inputId, command, kind, state, text, content, images, client, runId, forNextRun } = input;
-      const json = content ? JSON.stringify(content) : null;
-      const bytes = Buffer.byteLength(text) + (json ? Buffer.byteLength(json) : 0);
-      const takenBy = state === 'taken' ? runId : null;
-      insert.run(
-        inputId,
-        sessionId,
-        command,
-        kind,
-        state,
-        sessionId,
-        client,
-        bytes,
-        Number(forNextRun),
-        runId,
-        seq,
-        takenBy,
-        atMs,
-        toJson(images),
-      );
-      insertText.run(inputId, 1, text, json);
+    write: {
+      admit(sessionId: string, input: Admission, seq: number, atMs: number): void {
+        const { inputId, command, kind, state, text, content, images, client, runId, forNextRun } = input;
+        const json = content ? JSON.stringify(content) : null;
+        const bytes = Buffer.byteLength(text) + (json ? Buffer.byteLength(json) : 0);
+        const takenBy = state === 'taken' ? runId : null;
+        insert.run(
+          inputId,
+          sessionId,
+          command,
+          kind,
+          state,
+          sessionId,
+          client,
+          bytes,
+          Number(forNextRun),
+          runId,
+          seq,
+          takenBy,
+          atMs,
+          toJson(images),
+        );
+        insertText.run(inputId, 1, text, json);
+      },
+      /** The run that inputs were accepted for has begun: the others of them wait like any other. */
+      begin(runId: string): void {
+        begin.run(runId);
+      },
+      /** An input is taken, removed or dropped once. */
+      leave(inputId: string, state: 'taken' | 'removed' | 'dropped', runId: string | null): void {
+        assert.equal(leave.run(state, runId, inputId).changes, 1, 'an input leaves the queue once');
+      },
+      change({ input_id: id, kind, hold, revision, text }: QueuedInput): void {
+        assert.equal(change.run(kind, Number(hold), revision, id).changes, 1, 'only a waiting input changes');
+        if (textAt.get(id, textRevision.get(id) ?? 1) === text) return;
+        insertText.run(id, revision, text, null);
+        changeText.run(revision, id);
+      },
+      reorder(order: readonly string[]): void {
+        for (const [position, id] of order.entries()) move.run(position, id);
+      },
     },
-    /** What an input was sent with. An edit changes its text, never its content. */
-    contentOf: (inputId: string): ContentBlock[] | null => parseContent(contentOf.get(inputId) ?? null),
-    imagesOf: (inputId: string): QueuedImage[] | undefined => parseImages(imagesOf.get(inputId) ?? null),
-    /** The run that inputs were accepted for has begun: the others of them wait like any other. */
-    begin(runId: string): void {
-      begin.run(runId);
-    },
-    /** An input is taken, removed or dropped once. */
-    leave(inputId: string, state: 'taken' | 'removed' | 'dropped', runId: string | null): void {
-      assert.equal(leave.run(state, runId, inputId).changes, 1, 'an input leaves the queue once');
-    },
-    change({ input_id: id, kind, hold, revision, text }: QueuedInput): void {
-      assert.equal(change.run(kind, Number(hold), revision, id).changes, 1, 'only a waiting input changes');
-      if (textAt.get(id, textRevision.get(id) ?? 1) === text) return;
-      insertText.run(id, revision, text, null);
-      changeText.run(revision, id);
-    },
-    reorder(order: readonly string[]): void {
-      for (const [position, id] of order.entries()) move.run(position, id);
-    },
-    textRevision: (inputId: string): number => textRevision.get(inputId) ?? 1,
-    textAt: (inputId: string, revision: number): string => textAt.get(inputId, revision) ?? '',
   };
 }
 export type InputRows = ReturnType<typeof createInputRows>;

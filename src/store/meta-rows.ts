@@ -10,12 +10,16 @@ export function createMetaRows(db: Database) {
   );
   const remove = db.prepare<[string]>('DELETE FROM meta WHERE key = ?');
   return {
-    get: (key: MetaKey): string | undefined => read.get(key),
-    set(key: MetaKey, value: string): void {
-      write.run(key, value);
+    read: {
+      get: (key: MetaKey): string | undefined => read.get(key),
     },
-    remove(key: MetaKey): void {
-      remove.run(key);
+    write: {
+      set(key: MetaKey, value: string): void {
+        write.run(key, value);
+      },
+      remove(key: MetaKey): void {
+        remove.run(key);
+      },
     },
   };
 }

@@ -17,22 +17,26 @@ export function createPartialRows(db: Database) {
   );
   const drop = db.prepare('DELETE FROM partial WHERE message_id = ?');
   return {
-    append({ messageId, block, offset, kind, text }: PartialPiece): void {
-      append.run(messageId, block, offset, kind, text);
+    read: {
+      /** The text and thinking that a message had reached. Half-made tool calls are not among it. */
+      spoken(messageId: string): ContentBlock[] {
+        const blocks = new Map<number, { kind: PartialPiece['kind']; text: string }>();
+        for (const { block, kind, text } of pieces.iterate(messageId)) {
+          blocks.set(block, { kind, text: (blocks.get(block)?.text ?? '') + text });
+        }
+        return [...blocks.values()].flatMap(({ kind, text }): ContentBlock[] => {
+          if (kind === 'tool_call' || text === '') return [];
+          return kind === 'text' ? [{ type: 'text', text }] : [{ type: 'thinking', thinking: text }];
+        });
+      },
     },
-    /** The text and thinking that a message had reached. Half-made tool calls are not among it. */
-    spoken(messageId: string): ContentBlock[] {
-      const blocks = new Map<number, { kind: PartialPiece['kind']; text: string }>();
-      for (const { block, kind, text } of pieces.iterate(messageId)) {
-        blocks.set(block, { kind, text: (blocks.get(block)?.text ?? '') + text });
-      }
-      return [...blocks.values()].flatMap(({ kind, text }): ContentBlock[] => {
-        if (kind === 'tool_call' || text === '') return [];
-        return kind === 'text' ? [{ type: 'text', text }] : [{ type: 'thinking', thinking: text }];
-      });
-    },
-    drop(messageId: string): void {
-      drop.run(messageId);
+    write: {
+      append({ messageId, block, offset, kind, text }: PartialPiece): void {
+        append.run(messageId, block, offset, kind, text);
+      },
+      drop(messageId: string): void {
+        drop.run(messageId);
+      },
     },
   };
 }

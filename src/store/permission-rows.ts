@@ -1,3 +1,4 @@
+import type { RuleScope } from '../core/decision.js';
 import type { RuleRow } from '../protocol/permissions.js';
 import type { Database } from './sqlite.js';
 
@@ -43,28 +44,32 @@ export function createPermissionRows(db: Database) {
      ON CONFLICT (workspace, digest) DO UPDATE SET trusted = excluded.trusted, said_by = excluded.said_by, at_ms = excluded.at_ms`,
   );
   return {
-    all: (): PermissionRow[] => all.all().map(toPermission),
-    /** What counts for a session in a workspace. */
-    inForce: (workspace: string, sessionId: string): PermissionRow[] => inForce.all(workspace, sessionId).map(toPermission),
-    count: (): number => count.get() ?? 0,
-    /** Said twice, a rule is there once. */
-    add(scope: { workspace: string | null; sessionId: string | null }, rule: RuleRow, by: string, atMs: number): void {
-      insert.run(scope.workspace, scope.sessionId, JSON.stringify(rule), by, atMs);
+    read: {
+      all: (): PermissionRow[] => all.all().map(toPermission),
+      /** What counts for a session in a workspace. */
+      inForce: (workspace: string, sessionId: string): PermissionRow[] => inForce.all(workspace, sessionId).map(toPermission),
+      count: (): number => count.get() ?? 0,
+      /** The number of a rule that is there. */
+      find: (scope: RuleScope, rule: RuleRow): number | undefined =>
+        same.get(scope.workspace ?? '', scope.sessionId ?? '', JSON.stringify(rule)),
+      has: (no: number): boolean => has.get(no) !== undefined,
+      /** Undefined when nobody was asked about this content yet. */
+      isTrusted(workspace: string, digest: string): boolean | undefined {
+        const known = trusted.get(workspace, digest);
+        return known === undefined ? undefined : known === 1;
+      },
     },
-    /** The number of a rule that is there. */
-    find: (scope: { workspace: string | null; sessionId: string | null }, rule: RuleRow): number | undefined =>
-      same.get(scope.workspace ?? '', scope.sessionId ?? '', JSON.stringify(rule)),
-    has: (no: number): boolean => has.get(no) !== undefined,
-    remove(no: number): void {
-      remove.run(no);
-    },
-    /** Undefined when nobody was asked about this content yet. */
-    isTrusted(workspace: string, digest: string): boolean | undefined {
-      const known = trusted.get(workspace, digest);
-      return known === undefined ? undefined : known === 1;
-    },
-    setTrust(workspace: string, digest: string, isTrusted: boolean, by: string, atMs: number): void {
-      trust.run(workspace, digest, Number(isTrusted), by, atMs);
+    write: {
+      /** Said twice, a rule is there once. */
+      add(scope: RuleScope, rule: RuleRow, by: string, atMs: number): void {
+        insert.run(scope.workspace, scope.sessionId, JSON.stringify(rule), by, atMs);
+      },
+      remove(no: number): void {
+        remove.run(no);
+      },
+      setTrust(workspace: string, digest: string, isTrusted: boolean, by: string, atMs: number): void {
+        trust.run(workspace, digest, Number(isTrusted), by, atMs);
+      },
     },
   };
 }

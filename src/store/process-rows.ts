@@ -32,23 +32,27 @@ export function createProcessRows(db: Database, daemonBootId: string) {
   const remove = db.prepare('DELETE FROM process WHERE pid = ? AND start_time = ?');
   const left = db.prepare<[string], Row>('SELECT * FROM process WHERE boot_id <> ?');
   return {
-    /** A row that is there already is replaced. */
-    put({ pid, startTime, bootId, marker, sessionId, runId, toolCallId }: ProcessRow): void {
-      insert.run(pid, startTime, daemonBootId, bootId, marker, sessionId, runId, toolCallId);
+    read: {
+      /** Those of daemons before this one. */
+      left: (): ProcessRow[] =>
+        left.all(daemonBootId).map((row) => ({
+          pid: row.pid,
+          startTime: row.start_time,
+          bootId: row.machine_boot_id,
+          marker: row.marker,
+          sessionId: row.session_id,
+          runId: row.run_id,
+          toolCallId: row.tool_call_id,
+        })),
     },
-    remove(pid: number, startTime: number): void {
-      remove.run(pid, startTime);
+    write: {
+      /** A row that is there already is replaced. */
+      put({ pid, startTime, bootId, marker, sessionId, runId, toolCallId }: ProcessRow): void {
+        insert.run(pid, startTime, daemonBootId, bootId, marker, sessionId, runId, toolCallId);
+      },
+      remove(pid: number, startTime: number): void {
+        remove.run(pid, startTime);
+      },
     },
-    /** Those of daemons before this one. */
-    left: (): ProcessRow[] =>
-      left.all(daemonBootId).map((row) => ({
-        pid: row.pid,
-        startTime: row.start_time,
-        bootId: row.machine_boot_id,
-        marker: row.marker,
-        sessionId: row.session_id,
-        runId: row.run_id,
-        toolCallId: row.tool_call_id,
-      })),
   };
 }

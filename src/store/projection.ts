@@ -1,3 +1,4 @@
+import type { RuleScope } from '../core/decision.js';
 import { abandonedRunOf, abortReasonOf } from '../core/session.js';
 import type { DurableEvent, EventPayload } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
@@ -12,18 +13,22 @@ import type { RunRows } from './run-rows.js';
 import type { SessionRows } from './session-rows.js';
 
 interface Tables {
-  sessions: SessionRows;
-  entries: EntryRows;
-  inputs: InputRows;
-  runs: RunRows;
-  requests: RequestRows;
-  partials: PartialRows;
-  permissions: PermissionRows;
-  anchors: AnchorRows;
+  sessions: SessionRows['write'];
+  entries: EntryRows['write'];
+  inputs: InputRows['write'];
+  runs: RunRows['write'];
+  requests: RequestRows['write'];
+  partials: PartialRows['write'];
+  permissions: PermissionRows['write'];
+  anchors: AnchorRows['write'];
+  pathLength: EntryRows['read']['pathLength'];
+  paramsOf: RequestRows['read']['paramsOf'];
 }
 
 /** What an event makes of the rows: the SQL twin of `evolve`. Called in the transaction that appends the event. */
-export function createProjection({ sessions, entries, inputs, runs, requests, partials, permissions, anchors }: Tables, bootId: string) {
+export function createProjection(tables: Tables, bootId: string) {
+  const { sessions, entries, inputs, runs, requests, partials, permissions, anchors, pathLength, paramsOf } = tables;
+
   function endMessage(event: DurableEvent & { type: 'message_end' }, atMs: number): void {
     const { session_id, message_id, message } = event.payload;
     runs.endMessage(event.payload);
@@ -45,7 +50,7 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
 
   /** An answer takes effect in the commit that acknowledges it. */
   function takeEffect({ session_id, request_id, outcome, result, by }: EventPayload<'ui_resolved'>, atMs: number): void {
-    const params = outcome === 'answered' ? requests.paramsOf(request_id) : undefined;
+    const params = outcome === 'answered' ? paramsOf(request_id) : undefined;
     switch (params?.kind) {
       case 'approval':
         if (result === 'allow_session') remember(params, { workspace: null, sessionId: session_id }, by, atMs);
@@ -55,7 +60,7 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
         if (typeof result === 'boolean') permissions.setTrust(params.workspace, params.digest, result, by, atMs);
         break;
       case 'directory':
-        if (result === true) anchors.write(session_id, params.anchor);
+        if (result === true) anchors.set(session_id, params.anchor);
         break;
       case 'question':
       case undefined:
@@ -63,12 +68,12 @@ export function createProjection({ sessions, entries, inputs, runs, requests, pa
     }
   }
 
-  function remember(params: ApprovalParams, scope: { workspace: string | null; sessionId: string | null }, by: string, atMs: number): void {
+  function remember(params: ApprovalParams, scope: RuleScope, by: string, atMs: number): void {
     for (const rule of params.remember) permissions.add(scope, rule, by, atMs);
   }
 
   function createOrUpdate({ payload }: DurableEvent & { type: 'session_update' }, atMs: number): void {
-    const pathCount = payload.leaf_id === undefined ? undefined : entries.pathLength(payload.leaf_id);
+    const pathCount = payload.leaf_id === undefined ? undefined : pathLength(payload.leaf_id);
     if (!payload.created) return sessions.update(payload, pathCount, atMs);
     sessions.insert(payload, pathCount ?? 0, atMs);
     if (payload.parent_id !== undefined && payload.parent_id !== null) anchors.copy(payload.parent_id, payload.session_id);

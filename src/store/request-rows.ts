@@ -48,35 +48,43 @@ export function createRequestRows(db: Database) {
     .prepare<[string, string], string>('SELECT DISTINCT tool_call_id FROM ui_request WHERE run_id = ? AND turn_id = ?')
     .pluck();
   return {
-    open: (sessionId: string): UiRequest[] => open.all(sessionId).map(toRequest),
-    /** The sessions that have put a question which is open. */
-    askingSessions: (): string[] => asking.all(),
-    allOpen: (): UiRequest[] => allOpen.all().map(toRequest),
-    find(runId: string, turnId: string, toolCallId: string, askKey: string): AskedRequest | undefined {
-      const row = byKey.get(runId, turnId, toolCallId, askKey);
-      if (!row) return undefined;
-      const resolved =
-        row.outcome === null
-          ? undefined
-          : { outcome: row.outcome, by: row.resolved_by ?? '', result: row.result === null ? null : (JSON.parse(row.result) as UiAnswer) };
-      return { requestId: row.id, expiresAtMs: row.expires_ms, resolved };
+    read: {
+      open: (sessionId: string): UiRequest[] => open.all(sessionId).map(toRequest),
+      /** The sessions that have put a question which is open. */
+      askingSessions: (): string[] => asking.all(),
+      allOpen: (): UiRequest[] => allOpen.all().map(toRequest),
+      find(runId: string, turnId: string, toolCallId: string, askKey: string): AskedRequest | undefined {
+        const row = byKey.get(runId, turnId, toolCallId, askKey);
+        if (!row) return undefined;
+        const resolved =
+          row.outcome === null
+            ? undefined
+            : {
+                outcome: row.outcome,
+                by: row.resolved_by ?? '',
+                result: row.result === null ? null : (JSON.parse(row.result) as UiAnswer),
+              };
+        return { requestId: row.id, expiresAtMs: row.expires_ms, resolved };
+      },
+      /** The calls of a turn that have put a question. */
+      askedCalls: (runId: string, turnId: string): Set<string> => new Set(asked.all(runId, turnId)),
+      sessionOf: (requestId: string): string | undefined => sessionOf.get(requestId),
+      /** What was asked; undefined when there is no such request. */
+      paramsOf(requestId: string): RequestParams | undefined {
+        const row = byId.get(requestId);
+        return row && toParams(row);
+      },
     },
-    /** The calls of a turn that have put a question. */
-    askedCalls: (runId: string, turnId: string): Set<string> => new Set(asked.all(runId, turnId)),
-    sessionOf: (requestId: string): string | undefined => sessionOf.get(requestId),
-    /** What was asked; undefined when there is no such request. */
-    paramsOf(requestId: string): RequestParams | undefined {
-      const row = byId.get(requestId);
-      return row && toParams(row);
-    },
-    insert(request: UiRequest, atMs: number): void {
-      const expiresMs = request.expires_at === null ? null : Date.parse(request.expires_at);
-      const { request_id, session_id, run_id, turn_id, tool_call_id, ask_key, method, params } = request;
-      insert.run(request_id, session_id, run_id, turn_id, tool_call_id, ask_key, method, JSON.stringify(params), expiresMs, atMs);
-    },
-    resolve({ request_id, by, outcome, result }: EventPayload<'ui_resolved'>, atMs: number): void {
-      const { changes } = resolve.run(outcome, by, result === undefined ? null : JSON.stringify(result), atMs, request_id);
-      assert.equal(changes, 1, 'a request is resolved once');
+    write: {
+      insert(request: UiRequest, atMs: number): void {
+        const expiresMs = request.expires_at === null ? null : Date.parse(request.expires_at);
+        const { request_id, session_id, run_id, turn_id, tool_call_id, ask_key, method, params } = request;
+        insert.run(request_id, session_id, run_id, turn_id, tool_call_id, ask_key, method, JSON.stringify(params), expiresMs, atMs);
+      },
+      resolve({ request_id, by, outcome, result }: EventPayload<'ui_resolved'>, atMs: number): void {
+        const { changes } = resolve.run(outcome, by, result === undefined ? null : JSON.stringify(result), atMs, request_id);
+        assert.equal(changes, 1, 'a request is resolved once');
+      },
     },
   };
 }

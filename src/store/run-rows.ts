@@ -106,83 +106,87 @@ export function createRunRows(db: Database) {
   }
 
   return {
-    find(runId: string): RunRow | undefined {
-      const row = byId.get(runId);
-      return row && toRunRow(row);
+    read: {
+      find(runId: string): RunRow | undefined {
+        const row = byId.get(runId);
+        return row && toRunRow(row);
+      },
+      active(sessionId: string): ActiveRun | null {
+        const row = active.get(sessionId);
+        return row ? toActive(row) : null;
+      },
+      /** The same without its turn and calls, for who looks after every commit. */
+      activeHead(sessionId: string): { id: string; aborting: boolean } | undefined {
+        const row = activeHead.get(sessionId);
+        return row && { id: row.id, aborting: row.aborting === 1 };
+      },
+      /** Whether a message is open. */
+      isSaying: (messageId: string): boolean => saying.get(messageId) !== undefined,
+      allActive: (): { runId: string; sessionId: string; bootId: string; attempts: number }[] =>
+        allActive.all().map(({ id, session_id, boot_id, attempts }) => ({ runId: id, sessionId: session_id, bootId: boot_id, attempts })),
+      last(sessionId: string): LastRun | null {
+        const row = last.get(sessionId);
+        if (!row) return null;
+        return { id: row.id, outcome: row.outcome as RunOutcome, error: parseError(row.error), abandoned: row.abandoned === 1 };
+      },
+      page(sessionId: string, before: string | undefined, limit: number): { runs: RunRow[]; hasMore: boolean } {
+        const from = before === undefined ? Number.MAX_SAFE_INTEGER : (byId.get(before)?.started_seq ?? 0);
+        const rows = pageBefore.all(sessionId, from, limit + 1);
+        return { runs: rows.slice(0, limit).map(toRunRow), hasMore: rows.length > limit };
+      },
+      /** Runs that a client which just came may want to see whole: in progress, or ended a moment ago. */
+      recent(sinceMs: number): string[] {
+        return [...allActive.all(), ...endedSince.all(sinceMs)].map(({ id }) => id);
+      },
     },
-    active(sessionId: string): ActiveRun | null {
-      const row = active.get(sessionId);
-      return row ? toActive(row) : null;
-    },
-    /** The same without its turn and calls, for who looks after every commit. */
-    activeHead(sessionId: string): { id: string; aborting: boolean } | undefined {
-      const row = activeHead.get(sessionId);
-      return row && { id: row.id, aborting: row.aborting === 1 };
-    },
-    /** Whether a message is open. */
-    isSaying: (messageId: string): boolean => saying.get(messageId) !== undefined,
-    allActive: (): { runId: string; sessionId: string; bootId: string; attempts: number }[] =>
-      allActive.all().map(({ id, session_id, boot_id, attempts }) => ({ runId: id, sessionId: session_id, bootId: boot_id, attempts })),
-    last(sessionId: string): LastRun | null {
-      const row = last.get(sessionId);
-      if (!row) return null;
-      return { id: row.id, outcome: row.outcome as RunOutcome, error: parseError(row.error), abandoned: row.abandoned === 1 };
-    },
-    page(sessionId: string, before: string | undefined, limit: number): { runs: RunRow[]; hasMore: boolean } {
-      const from = before === undefined ? Number.MAX_SAFE_INTEGER : (byId.get(before)?.started_seq ?? 0);
-      const rows = pageBefore.all(sessionId, from, limit + 1);
-      return { runs: rows.slice(0, limit).map(toRunRow), hasMore: rows.length > limit };
-    },
-    /** Runs that a client which just came may want to see whole: in progress, or ended a moment ago. */
-    recent(sinceMs: number): string[] {
-      return [...allActive.all(), ...endedSince.all(sinceMs)].map(({ id }) => id);
-    },
-    start(payload: EventPayload<'agent_start'>, bootId: string, seq: number, atMs: number): void {
-      const resumed = payload.resumes === undefined ? undefined : byId.get(payload.resumes);
-      const attempts = resumed?.outcome === 'interrupted' ? resumed.attempts + 1 : 0;
-      start.run(payload.run_id, payload.session_id, bootId, payload.resumes ?? null, attempts, seq, atMs, payload.session_id);
-    },
-    end({ run_id, outcome, error, usage }: EventPayload<'agent_end'>, seq: number, atMs: number): void {
-      dropCalls.run(run_id);
-      const { changes } = end.run(outcome, toJson(error), toJson(usage), seq, atMs, run_id);
-      assert.equal(changes, 1, 'a run ends once');
-    },
-    /** Until the run has ended, its `error` is why it is aborted. */
-    abort(runId: string, reason: string | null): void {
-      abort.run(reason === null ? null : toJson({ code: 'aborted', message: reason } satisfies RunError), runId);
-    },
-    abandon(runId: string): void {
-      abandon.run(runId);
-    },
-    startTurn({ run_id, turn_id, kind, input_ids }: EventPayload<'turn_start'>): void {
-      const turn: Turn = { id: turn_id, kind, inputIds: input_ids, responded: false, callsMade: 0 };
-      setTurn.run(JSON.stringify(turn), 1, run_id);
-    },
-    endTurn(runId: string): void {
-      dropCalls.run(runId);
-      setTurn.run(null, 0, runId);
-    },
-    startMessage({ run_id, message_id, role }: EventPayload<'message_start'>): void {
-      setMessage.run(message_id, role, run_id);
-    },
-    endMessage({ run_id, role, message, reason }: EventPayload<'message_end'>): void {
-      setMessage.run(null, null, run_id);
-      if (role !== 'assistant' || (!message && reason !== 'empty')) return;
-      const made = toolCallsOf(message?.content ?? []);
-      for (const [place, { id, name, arguments: args, problem }] of made.entries()) {
-        addCall.run(run_id, id, place, name, JSON.stringify(args), problem ?? null);
-      }
-      changeTurn(run_id, { responded: true, callsMade: made.length });
-    },
-    startCall({ run_id, tool_call_id, title }: EventPayload<'tool_execution_start'>): void {
-      startCall.run(title, run_id, tool_call_id);
-    },
-    endCall(runId: string, callId: string): void {
-      dropCall.run(runId, callId);
-    },
-    /** A parked run goes on under the daemon that found it. */
-    adopt(runId: string, bootId: string): void {
-      adopt.run(bootId, runId);
+    write: {
+      start(payload: EventPayload<'agent_start'>, bootId: string, seq: number, atMs: number): void {
+        const resumed = payload.resumes === undefined ? undefined : byId.get(payload.resumes);
+        const attempts = resumed?.outcome === 'interrupted' ? resumed.attempts + 1 : 0;
+        start.run(payload.run_id, payload.session_id, bootId, payload.resumes ?? null, attempts, seq, atMs, payload.session_id);
+      },
+      end({ run_id, outcome, error, usage }: EventPayload<'agent_end'>, seq: number, atMs: number): void {
+        dropCalls.run(run_id);
+        const { changes } = end.run(outcome, toJson(error), toJson(usage), seq, atMs, run_id);
+        assert.equal(changes, 1, 'a run ends once');
+      },
+      /** Until the run has ended, its `error` is why it is aborted. */
+      abort(runId: string, reason: string | null): void {
+        abort.run(reason === null ? null : toJson({ code: 'aborted', message: reason } satisfies RunError), runId);
+      },
+      abandon(runId: string): void {
+        abandon.run(runId);
+      },
+      startTurn({ run_id, turn_id, kind, input_ids }: EventPayload<'turn_start'>): void {
+        const turn: Turn = { id: turn_id, kind, inputIds: input_ids, responded: false, callsMade: 0 };
+        setTurn.run(JSON.stringify(turn), 1, run_id);
+      },
+      endTurn(runId: string): void {
+        dropCalls.run(runId);
+        setTurn.run(null, 0, runId);
+      },
+      startMessage({ run_id, message_id, role }: EventPayload<'message_start'>): void {
+        setMessage.run(message_id, role, run_id);
+      },
+      endMessage({ run_id, role, message, reason }: EventPayload<'message_end'>): void {
+        setMessage.run(null, null, run_id);
+        if (role !== 'assistant' || (!message && reason !== 'empty')) return;
+        const made = toolCallsOf(message?.content ?? []);
+        for (const [place, { id, name, arguments: args, problem }] of made.entries()) {
+          addCall.run(run_id, id, place, name, JSON.stringify(args), problem ?? null);
+        }
+        changeTurn(run_id, { responded: true, callsMade: made.length });
+      },
+      startCall({ run_id, tool_call_id, title }: EventPayload<'tool_execution_start'>): void {
+        startCall.run(title, run_id, tool_call_id);
+      },
+      endCall(runId: string, callId: string): void {
+        dropCall.run(runId, callId);
+      },
+      /** A parked run goes on under the daemon that found it. */
+      adopt(runId: string, bootId: string): void {
+        adopt.run(bootId, runId);
+      },
     },
   };
 }

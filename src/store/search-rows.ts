@@ -28,40 +28,44 @@ export function createSearchRows(db: Database, meta: MetaRows) {
      WHERE entry_search MATCH :words AND (:session IS NULL OR e.session_id = :session)
      ORDER BY rank LIMIT :limit`,
   );
-  const mark = (): number => Number(meta.get('search_mark') ?? 0);
-  const moveMark = (no: number): void => meta.set('search_mark', String(no));
+  const mark = (): number => Number(meta.read.get('search_mark') ?? 0);
+  const moveMark = (no: number): void => meta.write.set('search_mark', String(no));
 
   return {
-    /** True when there are words that a search would miss. */
-    isBehind: (): boolean => (newest.get() ?? 0) > mark(),
-    /** Adds the words of some more entries. */
-    readOn(): void {
-      let chars = 0;
-      for (const { no, text } of unread.all(limits.searchTextCharsMax, mark(), limits.searchBatchRows)) {
-        add.run(no, text);
-        moveMark(no);
-        chars += text.length;
-        if (chars > limits.searchBatchCharsMax) break;
-      }
+    read: {
+      /** True when there are words that a search would miss. */
+      isBehind: (): boolean => (newest.get() ?? 0) > mark(),
+      search(query: string, sessionId: string | undefined, limit: number): { hits: SearchHit[]; hasMore: boolean } {
+        const words = toMatch(query);
+        if (words === '') return { hits: [], hasMore: false };
+        const rows = find.all({ words, session: sessionId ?? null, chars: limits.searchTextCharsMax, limit: limit + 1 });
+        const hits = rows.slice(0, limit).map(({ session_id, id, role, text, at_ms }) => ({
+          session_id,
+          message_id: id,
+          role,
+          snippet: snippetAround(text, query),
+          created_at: new Date(at_ms).toISOString(),
+        }));
+        return { hits, hasMore: rows.length > limit };
+      },
     },
-    /** Called when entries have been removed. Their numbers may be given again. */
-    forget(nos: number[]): void {
-      const read = mark();
-      for (const no of nos) if (no <= read) drop.run(no);
-      moveMark(Math.min(read, newest.get() ?? 0));
-    },
-    search(query: string, sessionId: string | undefined, limit: number): { hits: SearchHit[]; hasMore: boolean } {
-      const words = toMatch(query);
-      if (words === '') return { hits: [], hasMore: false };
-      const rows = find.all({ words, session: sessionId ?? null, chars: limits.searchTextCharsMax, limit: limit + 1 });
-      const hits = rows.slice(0, limit).map(({ session_id, id, role, text, at_ms }) => ({
-        session_id,
-        message_id: id,
-        role,
-        snippet: snippetAround(text, query),
-        created_at: new Date(at_ms).toISOString(),
-      }));
-      return { hits, hasMore: rows.length > limit };
+    write: {
+      /** Adds the words of some more entries. */
+      readOn(): void {
+        let chars = 0;
+        for (const { no, text } of unread.all(limits.searchTextCharsMax, mark(), limits.searchBatchRows)) {
+          add.run(no, text);
+          moveMark(no);
+          chars += text.length;
+          if (chars > limits.searchBatchCharsMax) break;
+        }
+      },
+      /** Called when entries have been removed. Their numbers may be given again. */
+      forget(nos: number[]): void {
+        const read = mark();
+        for (const no of nos) if (no <= read) drop.run(no);
+        moveMark(Math.min(read, newest.get() ?? 0));
+      },
     },
   };
 }

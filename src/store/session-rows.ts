@@ -118,79 +118,83 @@ export function createSessionRows(db: Database) {
   );
 
   return {
-    exists: (id: string): boolean => exists.get(id) !== undefined,
-    /** The beginning of the first message of a person; empty when there is none. */
-    firstUserText: (id: string): string => firstUserText.get(id) ?? '',
-    load(id: string): SessionSettings | undefined {
-      const row = byId.get(id);
-      return row && toSettings(row);
+    read: {
+      exists: (id: string): boolean => exists.get(id) !== undefined,
+      /** The beginning of the first message of a person; empty when there is none. */
+      firstUserText: (id: string): string => firstUserText.get(id) ?? '',
+      load(id: string): SessionSettings | undefined {
+        const row = byId.get(id);
+        return row && toSettings(row);
+      },
+      baseOf: (id: string): string | null => byId.get(id)?.base_id ?? null,
+      /** How many messages are on the path to the leaf. */
+      pathCount: (id: string): number => pathCount.get(id) ?? 0,
+      count: (): number => count.get() ?? 0,
+      /** Deleted sessions whose rows have not been swept yet. */
+      deleted: (): string[] => deleted.all(),
+      list(query: SessionQuery): { sessions: SessionListRow[]; cursor: string | null } {
+        const [ms, id] = query.cursor?.split(':') ?? [];
+        const like = query.query === undefined ? null : `%${query.query.replace(/[\\%_]/g, '\\$&')}%`;
+        const rows = page.all({
+          archived: Number(query.archived),
+          cwd: query.cwd ?? null,
+          like,
+          before_ms: ms === undefined ? null : Number(ms),
+          before_id: id ?? '',
+          limit: query.limit + 1,
+        });
+        const sessions = rows.slice(0, query.limit).map(toListRow);
+        return {
+          sessions,
+          cursor: rows.length > query.limit ? cursorAfter(sessions.at(-1)) : null,
+        };
+      },
     },
-    baseOf: (id: string): string | null => byId.get(id)?.base_id ?? null,
-    /** How many messages are on the path to the leaf. */
-    pathCount: (id: string): number => pathCount.get(id) ?? 0,
-    count: (): number => count.get() ?? 0,
-    /** Deleted sessions whose rows have not been swept yet. */
-    deleted: (): string[] => deleted.all(),
-    list(query: SessionQuery): { sessions: SessionListRow[]; cursor: string | null } {
-      const [ms, id] = query.cursor?.split(':') ?? [];
-      const like = query.query === undefined ? null : `%${query.query.replace(/[\\%_]/g, '\\$&')}%`;
-      const rows = page.all({
-        archived: Number(query.archived),
-        cwd: query.cwd ?? null,
-        like,
-        before_ms: ms === undefined ? null : Number(ms),
-        before_id: id ?? '',
-        limit: query.limit + 1,
-      });
-      const sessions = rows.slice(0, query.limit).map(toListRow);
-      return {
-        sessions,
-        cursor: rows.length > query.limit ? cursorAfter(sessions.at(-1)) : null,
-      };
-    },
-    insert(payload: EventPayload<'session_update'>, pathCount: number, atMs: number): void {
-      insert.run(
-        payload.session_id,
-        payload.parent_id ?? null,
-        payload.title ?? '',
-        payload.cwd ?? '',
-        payload.model ?? '',
-        payload.thinking ?? 'off',
-        payload.steering_mode ?? 'one-at-a-time',
-        payload.follow_up_mode ?? 'one-at-a-time',
-        payload.approval_mode ?? 'ask',
-        payload.when_detached ?? 'wait',
-        payload.recovery ?? 'pause',
-        payload.active_tools ? JSON.stringify(payload.active_tools) : null,
-        payload.leaf_id ?? null,
-        payload.leaf_id ?? null,
-        pathCount,
-        pathCount,
-        atMs,
-        atMs,
-      );
-    },
-    /** `pathCount` goes with a leaf. */
-    update(payload: EventPayload<'session_update'>, pathCount: number | undefined, atMs: number): void {
-      for (const [name, statement] of setters) {
-        const value = payload[name];
-        if (value !== undefined) statement.run(toColumn(value), payload.session_id);
-      }
-      if (pathCount !== undefined) setPathCount.run(pathCount, payload.session_id);
-      touch.run(atMs, payload.session_id);
-    },
-    setPaused(id: string, paused: boolean): void {
-      setPaused.run(Number(paused), id, Number(paused));
-    },
-    setCompaction(id: string, compaction: OpenCompaction | null): void {
-      setCompaction.run(compaction && JSON.stringify(compaction), id);
-    },
-    setUsage(id: string, usage: Usage, contextLeftPercent: number | null): void {
-      setUsage.run(JSON.stringify(usage), contextLeftPercent, id);
-    },
-    addMessage(id: string, leafId: string, lastUserText: string | undefined, atMs: number): void {
-      countMessage.run(leafId, atMs, id);
-      if (lastUserText !== undefined) setLastUser.run(lastUserText, id);
+    write: {
+      insert(payload: EventPayload<'session_update'>, pathCount: number, atMs: number): void {
+        insert.run(
+          payload.session_id,
+          payload.parent_id ?? null,
+          payload.title ?? '',
+          payload.cwd ?? '',
+          payload.model ?? '',
+          payload.thinking ?? 'off',
+          payload.steering_mode ?? 'one-at-a-time',
+          payload.follow_up_mode ?? 'one-at-a-time',
+          payload.approval_mode ?? 'ask',
+          payload.when_detached ?? 'wait',
+          payload.recovery ?? 'pause',
+          payload.active_tools ? JSON.stringify(payload.active_tools) : null,
+          payload.leaf_id ?? null,
+          payload.leaf_id ?? null,
+          pathCount,
+          pathCount,
+          atMs,
+          atMs,
+        );
+      },
+      /** `pathCount` goes with a leaf. */
+      update(payload: EventPayload<'session_update'>, pathCount: number | undefined, atMs: number): void {
+        for (const [name, statement] of setters) {
+          const value = payload[name];
+          if (value !== undefined) statement.run(toColumn(value), payload.session_id);
+        }
+        if (pathCount !== undefined) setPathCount.run(pathCount, payload.session_id);
+        touch.run(atMs, payload.session_id);
+      },
+      setPaused(id: string, paused: boolean): void {
+        setPaused.run(Number(paused), id, Number(paused));
+      },
+      setCompaction(id: string, compaction: OpenCompaction | null): void {
+        setCompaction.run(compaction && JSON.stringify(compaction), id);
+      },
+      setUsage(id: string, usage: Usage, contextLeftPercent: number | null): void {
+        setUsage.run(JSON.stringify(usage), contextLeftPercent, id);
+      },
+      addMessage(id: string, leafId: string, lastUserText: string | undefined, atMs: number): void {
+        countMessage.run(leafId, atMs, id);
+        if (lastUserText !== undefined) setLastUser.run(lastUserText, id);
+      },
     },
   };
 }

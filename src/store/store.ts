@@ -20,7 +20,10 @@ import { createSweep } from './sweep.js';
 import { createTodoRows } from './todo-rows.js';
 import { createTreeRows } from './tree-rows.js';
 
-/** All that is remembered, over one connection. Reading is free; writing goes through `engine/commit`. */
+/**
+ * All that is remembered, over one connection. Reading is free. What changes rows is in `write`, beside what reads them and never among it:
+ * it is for `engine/commit`, and no other part of the daemon gets it.
+ */
 export function createStore(db: Database, bootId: string) {
   const meta = createMetaRows(db);
   const sessions = createSessionRows(db);
@@ -32,40 +35,76 @@ export function createStore(db: Database, bootId: string) {
   const permissions = createPermissionRows(db);
   const anchors = createAnchorRows(db);
   const partials = createPartialRows(db);
-  const log = createEventLog(db, createEventBodies(entries, inputs), meta);
+  const audit = createAuditRows(db);
+  const todos = createTodoRows(db);
+  const processes = createProcessRows(db, bootId);
+  const artifacts = createArtifactRows(db);
+  const log = createEventLog(db, createEventBodies(entries.read, inputs.read), meta);
+  const projected = {
+    sessions: sessions.write,
+    entries: entries.write,
+    inputs: inputs.write,
+    runs: runs.write,
+    requests: requests.write,
+    partials: partials.write,
+    permissions: permissions.write,
+    anchors: anchors.write,
+  };
   return {
     db,
     bootId,
-    meta,
-    sessions,
-    entries,
-    inputs,
-    runs,
-    requests,
-    partials,
-    log,
-    permissions,
-    anchors,
-    audit: createAuditRows(db),
-    todos: createTodoRows(db),
-    processes: createProcessRows(db, bootId),
-    artifacts: createArtifactRows(db),
-    search,
+    isOpen: (): boolean => db.open,
+    meta: meta.read,
+    sessions: sessions.read,
+    entries: entries.read,
+    inputs: inputs.read,
+    runs: runs.read,
+    requests: requests.read,
+    partials: partials.read,
+    log: log.read,
+    permissions: permissions.read,
+    anchors: anchors.read,
+    audit: audit.read,
+    todos: todos.read,
+    processes: processes.read,
+    artifacts: artifacts.read,
+    search: search.read,
     tree: createTreeRows(db),
-    sweep: createSweep(db, search),
-    project: createProjection({ sessions, entries, inputs, runs, requests, partials, permissions, anchors }, bootId),
+    write: {
+      ...projected,
+      meta: meta.write,
+      log: log.write,
+      audit: audit.write,
+      todos: todos.write,
+      processes: processes.write,
+      artifacts: artifacts.write,
+      search: search.write,
+      sweep: createSweep(db, search.write),
+      project: createProjection({ ...projected, pathLength: entries.read.pathLength, paramsOf: requests.read.paramsOf }, bootId),
+    },
     /** Undefined when there is no such session, or it was deleted. */
     load(sessionId: string): SessionState | undefined {
-      const settings = sessions.load(sessionId);
+      const settings = sessions.read.load(sessionId);
       if (!settings) return undefined;
       return {
         ...settings,
-        inputs: inputs.waiting(sessionId),
-        run: runs.active(sessionId),
-        lastRun: runs.last(sessionId),
-        requests: requests.open(sessionId),
+        inputs: inputs.read.waiting(sessionId),
+        run: runs.read.active(sessionId),
+        lastRun: runs.read.last(sessionId),
+        requests: requests.read.open(sessionId),
       };
     },
   };
 }
 export type Store = ReturnType<typeof createStore>;
+
+/** What changes rows. Callers own the transaction. */
+export type StoreWriters = Store['write'];
+
+/** The store for everyone but `engine/commit`: there is nothing in it that changes a row. */
+export type ReadStore = Omit<Store, 'db' | 'write'>;
+
+/** Takes the writers and the connection out, so that who gets the rest has no way to them. */
+export function toReadStore({ db: _db, write: _write, ...readers }: Store): ReadStore {
+  return readers;
+}

@@ -3,7 +3,7 @@ import type { SearchRows } from './search-rows.js';
 import type { Database } from './sqlite.js';
 
 /** Removes what a deleted session leaves behind, a batch at a time. Callers own the transaction. */
-export function createSweep(db: Database, search: SearchRows) {
+export function createSweep(db: Database, search: SearchRows['write']) {
   /** Entries that a session which still lives hangs on, with all their ancestors. */
   const kept = `WITH RECURSIVE kept (id, parent_id) AS (
       SELECT e.id, e.parent_id FROM entry e WHERE e.session_id = :session AND (

@@ -9,10 +9,14 @@ export function createTodoRows(db: Database) {
   );
   const drop = db.prepare('DELETE FROM todo WHERE session_id = ?');
   return {
-    read: (sessionId: string): TodoItem[] => JSON.parse(read.get(sessionId) ?? '[]') as TodoItem[],
-    write(sessionId: string, items: TodoItem[]): void {
-      if (items.length === 0) drop.run(sessionId);
-      else write.run(sessionId, JSON.stringify(items));
+    read: {
+      read: (sessionId: string): TodoItem[] => JSON.parse(read.get(sessionId) ?? '[]') as TodoItem[],
+    },
+    write: {
+      set(sessionId: string, items: TodoItem[]): void {
+        if (items.length === 0) drop.run(sessionId);
+        else write.run(sessionId, JSON.stringify(items));
+      },
     },
   };
 }

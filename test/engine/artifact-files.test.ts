@@ -67,8 +67,8 @@ test('all outputs together have a bound: the oldest are deleted and say so, and 
   const session = berth.session();
   let ids = 0;
   const dir = join(dirname(berth.dbPath), 'outputs');
-  const { commit } = berth.engine;
-  const files = createArtifactFiles({ store: berth.store, commit, dir, now: () => ids, newId: () => `art_${++ids}`, bytesMax: 25 });
+  const { bookkeeping } = berth.engine;
+  const files = createArtifactFiles({ store: berth.store, bookkeeping, dir, now: () => ids, newId: () => `art_${++ids}`, bytesMax: 25 });
   const artifacts = files.of(session);
   const running = artifacts.begin();
   writeFileSync(running.path, 'of a command that runs');

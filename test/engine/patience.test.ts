@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Commit } from '../../src/engine/commit.js';
+import type { Bookkeeping, Commit } from '../../src/engine/commit.js';
 import { createPatientCommit } from '../../src/engine/patience.js';
 
 test.each([
@@ -9,7 +9,7 @@ test.each([
   'what could not be written for a %s before the daemon stopped is refused with the session, the cause and what to do',
   async (fault, why) => {
     const parked: (string | undefined)[] = [];
-    const commit = { attemptMaintain: () => fault } as unknown as Commit;
+    const commit = { attemptMaintain: () => fault } as unknown as Commit & Bookkeeping;
     const patient = createPatientCommit({ commit, onParked: (_session, told) => parked.push(told), stopped: AbortSignal.abort() });
     await expect(patient.maintainEventually('ses_1', () => undefined)).rejects.toThrow(
       `the database could not be written for session ses_1 before the daemon stopped: ${why}, then start the daemon again`,

@@ -8,8 +8,12 @@ import { createTestEngine, type TestEngine } from '../support/engine.js';
 function add(berth: TestEngine, session: string, id: string, parentId: string | null, text = id, more: Partial<Message> = {}): string {
   const content: Message['content'] = [{ type: 'text', text }];
   const rest = { run_id: 'run_1', turn_kind: 'prompt', created_at: '', usage: null, stop_reason: null, model: null } as const;
-  berth.engine.commit.maintain(() =>
-    berth.store.entries.insert(session, { type: 'message', id, parent_id: parentId, role: 'user', text, content, ...rest, ...more }, 0),
+  berth.write(() =>
+    berth.store.write.entries.insert(
+      session,
+      { type: 'message', id, parent_id: parentId, role: 'user', text, content, ...rest, ...more },
+      0,
+    ),
   );
   return id;
 }

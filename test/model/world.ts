@@ -150,8 +150,8 @@ export function createWorld(seed: number) {
     const life = { dead: false };
     const db = openMortal(life);
     const store = withCheckedHistories(createStore(db, newId('boot')));
-    const committed = store.log.committed;
-    store.log.committed = (events: readonly DurableEvent[]) => {
+    const committed = store.write.log.committed;
+    store.write.log.committed = (events: readonly DurableEvent[]) => {
       commitEnds.add(events.at(-1)?.seq ?? 0);
       committed(events);
     };

@@ -13,10 +13,10 @@ interface Seed {
 }
 
 function insert(berth: TestEngine, session: string, ...seeds: Seed[]): void {
-  berth.engine.commit.maintain(() => {
+  berth.write(() => {
     for (const { id, parentId, content, role } of seeds) {
       const blocks = content ?? [{ type: 'text', text: `text of ${id}` }];
-      berth.store.entries.insert(
+      berth.store.write.entries.insert(
         session,
         {
           type: 'message',
@@ -151,9 +151,13 @@ describe('a page of messages', () => {
         compaction: { trigger: 'manual', first_kept_entry_id: 'n0', tokens_before: 5, tokens_after: 1 },
       },
     ];
-    berth.engine.commit.maintain(() => {
+    berth.write(() => {
       messages.forEach((message, i) => {
-        entries.insert(session, { ...message, id: `n${i}`, parent_id: i === 0 ? null : `n${i - 1}` }, 1_700_000_000_000 + i * 333);
+        berth.store.write.entries.insert(
+          session,
+          { ...message, id: `n${i}`, parent_id: i === 0 ? null : `n${i - 1}` },
+          1_700_000_000_000 + i * 333,
+        );
       });
     });
     const leafId = `n${messages.length - 1}`;

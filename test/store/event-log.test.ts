@@ -23,7 +23,7 @@ function seqs(berth: TestEngine): number[] {
 /** One step of pruning, as housekeeping does it. */
 function prune(berth: TestEngine): boolean {
   let more = false;
-  expect(berth.engine.commit.tryMaintain(() => (more = berth.store.log.prune(berth.clock.nowMs)))).toBe(true);
+  expect(berth.engine.bookkeeping.tryMaintain(({ log }) => (more = log.prune(berth.clock.nowMs)))).toBe(true);
   return more;
 }
 

@@ -14,10 +14,10 @@ function entry(id: string, parentId: string | null, role: Message['role'], text:
 
 /** A straight path of entries; the id of the n-th is `prefix` and n. */
 function addPath(session: string, prefix: string, count: number, text: (i: number) => string): void {
-  berth.engine.commit.maintain(() => {
+  berth.write(() => {
     for (let i = 0; i < count; i++) {
       const parentId = i === 0 ? null : `${prefix}${i - 1}`;
-      berth.store.entries.insert(session, entry(`${prefix}${i}`, parentId, i % 2 === 0 ? 'user' : 'assistant', text(i)), 0);
+      berth.store.write.entries.insert(session, entry(`${prefix}${i}`, parentId, i % 2 === 0 ? 'user' : 'assistant', text(i)), 0);
     }
   });
 }
@@ -66,9 +66,9 @@ test('where a retry begins is found without reading the whole path', () => {
 test('where the path forks, a page goes the way of its leaf', () => {
   const session = berth.session();
   addPath(session, 'fork', 10, (i) => `fork ${i}`);
-  berth.engine.commit.maintain(() => {
+  berth.write(() => {
     for (let i = 5; i < 8; i++) {
-      berth.store.entries.insert(session, entry(`other${i}`, i === 5 ? 'fork4' : `other${i - 1}`, 'user', 'another way'), 0);
+      berth.store.write.entries.insert(session, entry(`other${i}`, i === 5 ? 'fork4' : `other${i - 1}`, 'user', 'another way'), 0);
     }
   });
   const idsAfter = (leafId: string, after: string): string[] =>

@@ -66,7 +66,7 @@ describe('a migration', () => {
     }
     migrate(db, migrations);
     const png = { mime_type: 'image/png', bytes: 8 };
-    const waiting = createInputRows(db).waiting('ses_1');
+    const waiting = createInputRows(db).read.waiting('ses_1');
     expect(waiting.map(({ text, images }) => [text, images])).toEqual([
       ['plain', undefined],
       ['look', [png, { ...png, bytes: 1 }]],
@@ -126,10 +126,10 @@ describe('a migration', () => {
     const everything = (): unknown[] =>
       ['event', 'input', 'input_text'].map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
     const rows = everything();
-    const waiting = createInputRows(db).waiting('ses_1');
+    const waiting = createInputRows(db).read.waiting('ses_1');
     migrate(db, migrations);
     expect(everything()).toEqual(rows);
-    expect(createInputRows(db).waiting('ses_1')).toEqual(waiting);
+    expect(createInputRows(db).read.waiting('ses_1')).toEqual(waiting);
     expect(waiting).toHaveLength(300);
     expect(db.pragma('foreign_key_check')).toEqual([]);
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok');

@@ -22,7 +22,7 @@ test('a long answer is saved piece by piece, each word once', async () => {
     live.append(message, 0, 'text', piece);
     if (i % 3 === 0) continue;
     const { pieces, saved } = live.unsaved();
-    berth.engine.commit.maintain(() => pieces.forEach((part) => berth.store.partials.append(part)));
+    berth.write(() => pieces.forEach((part) => berth.store.write.partials.append(part)));
     saved();
   }
   expect(
@@ -65,7 +65,7 @@ test('text and thinking are told apart, half-made calls are left out', async () 
   live.append(message, 1, 'text', 'yes');
   live.introduceCall(message, 2, 'c1', 'echo');
   live.append(message, 2, 'tool_call', '{"te');
-  berth.engine.commit.maintain(() => live.unsaved().pieces.forEach((part) => berth.store.partials.append(part)));
+  berth.write(() => live.unsaved().pieces.forEach((part) => berth.store.write.partials.append(part)));
   expect(berth.store.partials.spoken('msg_1')).toEqual([
     { type: 'thinking', thinking: 'hm' },
     { type: 'text', text: 'yes' },

@@ -8,11 +8,15 @@ let count = 0;
 /** Says texts as messages of a session; returns their ids. */
 function say(berth: TestEngine, session: string, ...texts: string[]): string[] {
   const ids = texts.map(() => `m${++count}`);
-  berth.engine.commit.maintain(() => {
+  berth.write(() => {
     for (const [i, text] of texts.entries()) {
       const about = { parent_id: null, role: 'user', run_id: 'run_1', turn_kind: 'prompt', created_at: '' } as const;
       const message = { type: 'message', id: ids[i] ?? '', text, content: [{ type: 'text', text }], ...about } as const;
-      berth.store.entries.insert(session, { ...message, content: [...message.content], usage: null, stop_reason: null, model: null }, 1);
+      berth.store.write.entries.insert(
+        session,
+        { ...message, content: [...message.content], usage: null, stop_reason: null, model: null },
+        1,
+      );
     }
   });
   return ids;
@@ -67,7 +71,7 @@ describe('words that are added behind the log', () => {
   test('come in batches of bounded length', async () => {
     await using berth = createTestEngine();
     say(berth, berth.session(), ...Array.from({ length: 10 }, () => 'wave '.repeat(limits.searchTextCharsMax / 5)));
-    berth.engine.commit.maintain(berth.store.search.readOn);
+    berth.write(({ search }) => search.readOn());
     const { hits } = berth.store.search.search('wave', undefined, 10);
     expect(hits.length).toBeGreaterThan(0);
     expect(hits.length).toBeLessThan(10);

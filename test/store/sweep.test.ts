@@ -100,8 +100,8 @@ describe('a deleted session', () => {
     await talk(berth, kept, 'kept');
     const session = berth.session();
     const text = 'tide '.repeat(200_000);
-    berth.engine.commit.maintain(() => {
-      for (let i = 0; i < 30; i++) berth.store.entries.insert(session, toMessage(`msg_${i}`, text), berth.clock.nowMs);
+    berth.write(() => {
+      for (let i = 0; i < 30; i++) berth.store.write.entries.insert(session, toMessage(`msg_${i}`, text), berth.clock.nowMs);
     });
     berth.store.db.pragma('wal_checkpoint(TRUNCATE)');
     expect(statSync(berth.dbPath).size).toBeGreaterThan(25 * 1024 * 1024);

@@ -12,7 +12,7 @@ import { until } from '../../src/engine/wakes.js';
 import type { DurableEvent } from '../../src/protocol/events.js';
 import { openOrCreate } from '../../src/store/create.js';
 import { readMigrations } from '../../src/store/migrate.js';
-import { createStore, type Store } from '../../src/store/store.js';
+import { createStore, type Store, type StoreWriters } from '../../src/store/store.js';
 import type { Policy } from '../../src/policy/port.js';
 import type { Tool, ToolEntry } from '../../src/tools/port.js';
 import { withCheckedHistories } from './checked-history.js';
@@ -98,6 +98,8 @@ export interface TestEngine extends AsyncDisposable {
   readonly model: ScriptedModel;
   readonly dbPath: string;
   readonly clock: { nowMs: number };
+  /** Changes rows directly, in a transaction. */
+  write(work: (rows: StoreWriters) => void): void;
   session(fields?: SettingsChange): string;
   change(sessionId: string, change: SettingsChange): void;
   submit(sessionId: string, command: NewInput['command'], text: string, overrides?: Partial<NewInput>): Outcome<Submitted>;
@@ -170,6 +172,7 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
     model,
     dbPath,
     clock,
+    write: (work) => store.db.transaction(() => work(store.write)).immediate(),
     session(fields = {}) {
       const id = newId('ses');
       must(engine.commit.create(id, () => createSession(id, { cwd: '/', model: 'scripted/model', ...fields })));

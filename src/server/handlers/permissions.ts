@@ -1,9 +1,9 @@
 import type { SessionState } from '../../core/session.js';
-import { faultWords } from '../../engine/commit.js';
+import { addRule, removeRule, setTrust } from '../../core/permissions.js';
 import { limits } from '../../protocol/limits.js';
 import type { PermissionView } from '../../protocol/permissions.js';
 import { stateFor, type ServerDeps } from '../deps.js';
-import { refusedWith, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { accepted, refusedWith, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
 import type { Client } from '../clients.js';
 
@@ -93,17 +93,11 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
       return withPolicy((policy) => {
         const problem = engine.findRuleProblem(rule, scope === 'everywhere' ? undefined : policy.workspaceOf(where.cwd));
         if (problem) return refusedWith('invalid_payload', `rule.${problem.field}: ${problem.message}`, { field: `rule.${problem.field}` });
-        if (store.permissions.count() >= limits.rulesMax) {
-          return refusedWith('invalid_payload', `there are ${limits.rulesMax} rules already; remove some`, { field: 'rule' });
-        }
         if (scope === 'session' && !where.state) return sessionNotFound(named.session_id);
         const workspace = scope === 'workspace' ? policy.workspaceOf(where.cwd) : null;
         const sessionId = scope === 'session' ? (where.state?.id ?? null) : null;
-        const by = byOf(client);
-        const fault = commit.attemptMaintain(() => store.permissions.add({ workspace, sessionId }, rule, by, Date.now()));
-        if (fault) return refusedWith(fault, faultWords[fault]);
-        engine.rulesChanged();
-        return reply<'add_permission'>('accepted', {
+        const outcome = commit.decideShared(() => addRule({ workspace, sessionId }, rule, byOf(client), store.permissions.count()));
+        return accepted<'add_permission'>(outcome, {
           command: 'add_permission',
           permission_id: String(store.permissions.find({ workspace, sessionId }, rule) ?? ''),
           workspace,
@@ -113,15 +107,8 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
     },
     remove_permission({ permission_id }) {
       const no = /^\d{1,15}$/.test(permission_id) ? Number(permission_id) : 0;
-      if (!store.permissions.has(no)) {
-        return refusedWith('invalid_payload', `permission_id: there is no rule ${permission_id}; list_permissions shows them`, {
-          field: 'permission_id',
-        });
-      }
-      const fault = commit.attemptMaintain(() => store.permissions.remove(no));
-      if (fault) return refusedWith(fault, faultWords[fault]);
-      engine.rulesChanged();
-      return reply<'remove_permission'>('accepted', { command: 'remove_permission', permission_id });
+      const outcome = commit.decideShared(() => removeRule(permission_id, store.permissions.has(no) ? no : undefined));
+      return accepted<'remove_permission'>(outcome, { command: 'remove_permission', permission_id });
     },
     get_ruling({ tool, command, path, mode, network, unsandboxed, ...named }, client) {
       const where = whereOf(named, client);
@@ -162,11 +149,8 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         if (digest !== undefined && digest !== own.digest) {
           return refusedWith('invalid_payload', `digest: ${own.path} has changed since; look at it again`, { field: 'digest' });
         }
-        const by = byOf(client);
-        const fault = commit.attemptMaintain(() => store.permissions.setTrust(workspace, own.digest, trusted, by, Date.now()));
-        if (fault) return refusedWith(fault, faultWords[fault]);
-        engine.rulesChanged();
-        return reply<'set_trust'>('accepted', { command: 'set_trust', workspace, digest: own.digest, trusted });
+        const outcome = commit.decideShared(() => setTrust(workspace, own.digest, trusted, byOf(client)));
+        return accepted<'set_trust'>(outcome, { command: 'set_trust', workspace, digest: own.digest, trusted });
       });
     },
     list_decisions({ session_id, cursor, limit }) {

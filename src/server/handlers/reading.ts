@@ -1,5 +1,5 @@
 import type { SessionState } from '../../core/session.js';
-import type { Engine } from '../../engine/engine.js';
+import type { ServedEngine } from '../../engine/engine.js';
 import type { ReplyPayload } from '../../protocol/commands.js';
 import { limits } from '../../protocol/limits.js';
 import type { EncodedMessage, PageRequest } from '../../store/page-rows.js';
@@ -14,7 +14,7 @@ interface MessagesView {
   messages: EncodedMessage[];
 }
 
-export function readMessages({ store }: Engine, state: SessionState, request: PageRequest): MessagesView {
+export function readMessages({ store }: ServedEngine, state: SessionState, request: PageRequest): MessagesView {
   const { messages, hasMore } = store.entries.page(request);
   return { facts: { session_id: state.id, leaf_id: request.leafId, seq: store.log.head(), has_more: hasMore }, messages };
 }
