@@ -4,7 +4,6 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/pro
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type OutputFile, type Plugin } from 'esbuild';
-import type { Diagnostic } from 'typescript';
 import { writeCodeCaches } from './code-cache.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
@@ -127,21 +126,11 @@ async function replaceFile({ path, contents }: BuiltFile): Promise<void> {
   await rename(`${path}.new`, path);
 }
 
-/** Declarations of what the package exports; whether the types are right is the business of `npm run types`. */
 async function buildTypes(): Promise<void> {
-  const entry = join(root, client);
-  const { default: ts } = await import('typescript');
-  const config = ts.getParsedCommandLineOfConfigFile(
-    join(root, 'tsconfig.json'),
-    { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: join(root, 'src'), outDir: join(dist, 'types') },
-    { ...ts.sys, onUnRecoverableConfigFileDiagnostic: report },
-  );
+  const { emitDeclarations } = await import('./declarations.js');
   await rm(join(dist, 'types'), { recursive: true, force: true });
-  const emitted = ts.createProgram([entry], config?.options ?? {}).emit();
-  emitted.diagnostics.forEach(report);
-
-  function report(diagnostic: Diagnostic): void {
-    process.stderr.write(`${ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n')}\n`);
+  for (const problem of emitDeclarations(join(dist, 'types'))) {
+    process.stderr.write(`${problem}\n`);
     process.exitCode = 1;
   }
 }
