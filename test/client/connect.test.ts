@@ -33,7 +33,7 @@ function breakingAfter(daemon: TestDaemon, type: string): Transport & { breaks: 
       if (kind === 'events') return stream;
       const { write } = stream;
       stream.write = ((chunk: string) => {
-        const written = write.call(stream, chunk);
+        const written = write.call(stream, chunk, 'utf8');
         if (transport.breaks === 0 && chunk.includes(`"type":"${type}"`)) {
           transport.breaks++;
           // The line is on its way before the stream is gone.
