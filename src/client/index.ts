@@ -40,6 +40,7 @@ export {
   type Snapshot,
   type ViewBlock,
 } from '../view/session-view.js';
+export type { LockHolder } from './lock-holder.js';
 export type { StreamKind, Transport } from './transport.js';
 export { createUnixTransport } from './unix-transport.js';
 export { isShownId, matchIds, shortId, shortIds } from '../view/short-ids.js';
@@ -49,12 +50,12 @@ export { createToolOutputs, type ToolOutputListener, type ToolOutputs } from '..
 export { describeToolEnd, type ToolResult } from '../view/tools/tool-result.js';
 export { usageText } from '../view/usage-text.js';
 export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
-export type { EventPayload, EventType, QueuedInput, RunError, RunOutcome, WireEvent } from '../protocol/events.js';
+export type { EventPayload, EventType, QueuedImage, QueuedInput, QueueMode, RunError, RunOutcome, WireEvent } from '../protocol/events.js';
 export { approvalAnswers, denyWithReason, type ApprovalChoice, type DeniedWithReason } from '../protocol/approval-answers.js';
 export type { ErrorCode, Refusal, RejectionWord } from '../protocol/errors.js';
-export type { ContentBlock, Message, Role, Usage } from '../protocol/messages.js';
+export type { ContentBlock, Message, Role, StopReason, ToolCallBlock, TurnKind, Usage } from '../protocol/messages.js';
 export { currentParams } from '../protocol/old-requests.js';
-export type { SessionListRow, StateView } from '../protocol/views.js';
+export type { ClientView, ListedModel, ListedProvider, RunRow, RunState, SessionListRow, StateView } from '../protocol/views.js';
 export type { ActiveRun, LastRun, OpenCall, SessionState } from '../core/session.js';
 export type { RuleRow } from '../protocol/permissions.js';
 export type { ApprovalAnswer, QuestionAnswer, UiAnswer } from '../protocol/request-answers.js';
