@@ -35,7 +35,8 @@ export function createGrowingText(): GrowingText {
   }
 
   function tail(): string {
-    if (words.length > 1) words = [words.join('')];
+    // No word ends with the first half of a pair, so that joining them makes no pair of two lone halves.
+    if (words.length > 0) words = [words.join('').toWellFormed()];
     return words[0] ?? '';
   }
 
@@ -45,7 +46,6 @@ export function createGrowingText(): GrowingText {
       const last = whole.charCodeAt(whole.length - 1);
       half = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : '';
       if (half !== '') whole = whole.slice(0, -1);
-      whole = whole.toWellFormed();
       if (whole === '') return 0;
       words.push(whole);
       length += whole.length;

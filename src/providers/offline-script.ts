@@ -70,9 +70,12 @@ export function* scriptReply({ messages, tools }: Pick<ModelRequest, 'messages' 
   const { said, asked } = splitCutAnswer(messages);
   let left = said.length;
   for (const delta of reply({ messages: asked, tools })) {
-    if (delta.type !== 'text') yield delta;
-    else if (delta.text.length > left) yield { ...delta, text: delta.text.slice(left) };
-    if (delta.type === 'text') left = Math.max(0, left - delta.text.length);
+    if (delta.type !== 'text' || left === 0) {
+      yield delta;
+      continue;
+    }
+    if (delta.text.length > left) yield { ...delta, text: delta.text.slice(left) };
+    left = Math.max(0, left - delta.text.length);
   }
 }
 
