@@ -128,8 +128,9 @@ export function toEnded(child: ChildProcess): Promise<Ended> {
     child.on('exit', (code, signal) => {
       const problem = (): string | undefined => (complaint === '' ? undefined : `The sandbox could not be set up: ${complaint.trim()}`);
       const settle = (): void => resolve({ code, signal, problem: problem() });
-      // Only bubblewrap itself has this pipe, and it says something only when it fails.
-      if (!child.stderr || child.stderr.closed) settle();
+      // Only bubblewrap itself has this pipe, and it says something only when it fails. One that was killed says no more, and what it
+      // had only just begun may hold the pipe until it is killed too.
+      if (!child.stderr || child.stderr.closed || signal !== null) settle();
       else child.stderr.on('close', settle);
     });
   });

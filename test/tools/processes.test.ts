@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { toChildEnv } from '../../src/tools/process-env.js';
@@ -193,6 +193,20 @@ test('entries of PATH that are relative, empty or in a workspace are dropped', (
   );
   expect(path('')).toBe('/usr/local/bin:/usr/bin:/bin');
   expect(path('.:/home/a/work')).toBe('/usr/local/bin:/usr/bin:/bin');
+});
+
+test('a sandbox that is killed before it is set up leaves nobody, whoever still holds its pipe', async () => {
+  using dir = makeTempDir();
+  const cwd = realpathSync(dir.path);
+  const seconds = uniqueSeconds();
+  // Neither its child that is not the first one nor the child's standard error ends with it.
+  const path = dir.file('bwrap');
+  writeFileSync(path, `#!/bin/sh\nsleep ${seconds} & sleep ${seconds} &\necho up\nexec sleep ${seconds}\n`, { mode: 0o755 });
+  const bubblewrap = () => ({ path, disablesUserns: false, bindsDescriptors: false });
+  const { command, until } = await follow(testProcesses(cwd, {}, { bubblewrap }), 'true', cwd, confine('namespace', cwd));
+  await until('up');
+  await command.kill();
+  expect(survivors(String(seconds))).toEqual([]);
 });
 
 test('without a sandbox nothing is started in one', async () => {
