@@ -3,10 +3,10 @@ import type { UiMethod } from '../protocol/requests.js';
 import type { Fresh } from '../core/decision.js';
 import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
-import type { Providers, ToolSpec } from '../providers/port.js';
+import type { Providers } from '../providers/port.js';
 import type { StoreFault } from '../store/faults.js';
 import { toReadStore, type Store } from '../store/store.js';
-import { isOfferedTo, type Tool, type ToolEntry } from '../tools/port.js';
+import { isOfferedTo, type ToolEntry, type ToolFacts } from '../tools/port.js';
 import type { SystemPrompt } from '../context/port.js';
 import { createArtifactFiles, type ArtifactFiles } from './artifact-files.js';
 import { createAsks } from './asks.js';
@@ -31,6 +31,7 @@ import { createRunHistories } from './run-history.js';
 import { createRunTurns } from './run-turns.js';
 import { createSlots } from './slots.js';
 import { createToolCalls } from './tool-calls.js';
+import { createToolRegistry } from './tool-registry.js';
 import { createWakes } from './wakes.js';
 
 export interface EngineDeps {
@@ -41,6 +42,7 @@ export interface EngineDeps {
   summaryInstructions: string;
   retries(): RetrySettings;
   compactAtPercent(): number | undefined;
+  /** Berth's own, which are always there. */
   tools: ToolEntry[];
   /** Loaded when it is first needed. */
   loadPolicy(): Promise<Policy>;
@@ -72,7 +74,7 @@ export interface EngineDeps {
 export function createEngine(deps: EngineDeps) {
   const { providers, now, clock, newId, attended, fault, onFatal, onBug } = deps;
   const store = toReadStore(deps.store);
-  const tools = new Map(deps.tools.map((tool) => [tool.name, tool]));
+  const tools = createToolRegistry({ own: deps.tools, onChange: () => undefined });
   const wakes = createWakes();
   const giveUp = new AbortController();
   /**
@@ -102,10 +104,8 @@ export function createEngine(deps: EngineDeps) {
   const housekeeping: Housekeeping = createHousekeeping({ store, bookkeeping: commit, now, dropFiles: (id) => artifacts.drop(id) });
   const artifacts: ArtifactFiles = createArtifactFiles({ store, bookkeeping: commit, dir: deps.artifactsDir, now, newId });
   const asks = createAsks({ store, commit, wakes, now, attended });
-  const toolNames = [...tools.keys()];
-  const harmlessTools = toolNames.filter((name) => tools.get(name)?.touchesNothing === true);
   const findRuleProblem = (rule: Rule, workspace: string | undefined): RuleProblem | undefined =>
-    deps.policy()?.findRuleProblem(rule, { toolNames, harmlessTools, workspace });
+    deps.policy()?.findRuleProblem(rule, { ...toolNames(), workspace });
   const ruleBook = createRuleBook({ store, sources: deps.ruleSources, asks, attended, findProblem: findRuleProblem });
   const anchors = createAnchors({ store, bookkeeping: commit, asks });
   const permits = createPermits({
@@ -117,7 +117,6 @@ export function createEngine(deps: EngineDeps) {
     modeOf: (sessionId) => store.sessions.load(sessionId)?.approvalMode,
     timeoutMs: deps.approvalTimeoutMs,
   });
-  let specs: ToolSpec[] | undefined;
   const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random, now, tellWaiting });
   const compactions = createCompactions({
     store,
@@ -127,7 +126,10 @@ export function createEngine(deps: EngineDeps) {
     instructions: deps.summaryInstructions,
     compactAtPercent: deps.compactAtPercent,
   });
-  const toRequest = createModelRequests({ systemPrompt: deps.systemPrompt, toolSpecs });
+  const toRequest = createModelRequests({
+    systemPrompt: deps.systemPrompt,
+    toolSpecs: (state) => tools.specs((tool) => isOffered(tool, state)),
+  });
   const respond = createRespond({
     store,
     commit,
@@ -148,7 +150,7 @@ export function createEngine(deps: EngineDeps) {
     live,
     slots,
     openHistory: createRunHistories(store),
-    tools,
+    isResumable,
     toolCalls,
     respond,
     compact: compactions.compact,
@@ -167,15 +169,19 @@ export function createEngine(deps: EngineDeps) {
     for (const sessionId of store.requests.askingSessions()) wakes.wake(sessionId);
   }
 
-  async function toolSpecs(state: SessionState): Promise<ToolSpec[]> {
-    specs ??= await Promise.all(deps.tools.map(async ({ load }) => toSpec(await load())));
-    return specs.filter(({ name }) => isActive(name, state));
+  function toolNames(): { toolNames: string[]; harmlessTools: string[] } {
+    const known = tools.list();
+    const harmless = known.filter(({ touchesNothing }) => touchesNothing === true);
+    return { toolNames: known.map(({ name }) => name), harmlessTools: harmless.map(({ name }) => name) };
   }
 
   /** Whether a session's model is told of a tool, and may call it. */
-  function isActive(name: string, { activeTools, model }: Pick<SessionState, 'activeTools' | 'model'>): boolean {
-    const tool = tools.get(name);
-    return tool !== undefined && isOfferedTo(model, tool) && (activeTools === null || activeTools.includes(name));
+  function isOffered(tool: ToolFacts, { activeTools, model }: Pick<SessionState, 'activeTools' | 'model'>): boolean {
+    return isOfferedTo(model, tool) && (activeTools === null || activeTools.includes(tool.name));
+  }
+
+  function isResumable(toolName: string): boolean {
+    return tools.find(toolName)?.entry.resumable === true;
   }
 
   function tellWaiting(sessionId: string, text: string): void {
@@ -199,7 +205,7 @@ export function createEngine(deps: EngineDeps) {
     providers,
     compactions,
     tools,
-    isActive,
+    isOffered,
     artifacts,
     policy: deps.policy,
     ruleBook,
@@ -216,7 +222,7 @@ export function createEngine(deps: EngineDeps) {
     /** Settles what the last daemon left and goes on with what only waited for a person. Call once, before anyone connects. */
     recover() {
       artifacts.sweep();
-      const recovered = recoverRuns({ store, commit, resumable: (name) => tools.get(name)?.resumable === true });
+      const recovered = recoverRuns({ store, commit, resumable: isResumable });
       for (const { sessionId } of store.runs.allActive()) wakes.wake(sessionId);
       housekeeping.schedule();
       housekeeping.note();
@@ -242,7 +248,3 @@ export type Engine = ReturnType<typeof createEngine>;
 
 /** The engine for who serves clients: what they change is decided. */
 export type ServedEngine = Omit<Engine, 'bookkeeping'>;
-
-function toSpec({ name, description, parameters }: Tool): ToolSpec {
-  return { name, description, parameters: parameters.jsonSchema };
-}

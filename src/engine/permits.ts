@@ -6,6 +6,7 @@ import type { OpenCall, SessionState } from '../core/session.js';
 import type { Policy, Ruling, SourcedRule } from '../policy/port.js';
 import { limits } from '../protocol/limits.js';
 import type { ApprovalNeed, Preparation, Reach, Tool } from '../tools/port.js';
+import { unlessAborted } from './abortable.js';
 import type { Anchors } from './anchors.js';
 import { toApprovalParams } from './approval-params.js';
 import type { Answered, PersonRequest, Asks } from './asks.js';
@@ -67,7 +68,8 @@ export type Permit =
 export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, knownRules, modeOf, timeoutMs }: Deps) {
   /** What a call would do now, and what the policy says of it; a string says why it cannot be done at all. */
   async function examine(state: SessionState, ready: ReadyCall, waiting: RunHands): Promise<Examined | string> {
-    const preparation = await prepare(ready, state);
+    const preparation = await unlessAborted(waiting.signal, prepare(ready, state));
+    if (preparation === undefined) return 'Stopped.';
     const isString = typeof preparation === 'string';
     // A call that touches nothing is none of the directory's business.
     const touches = isString || (preparation.accesses !== undefined && preparation.accesses.length > 0);

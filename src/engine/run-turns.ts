@@ -3,7 +3,6 @@ import { endTurn, nextStep, settleRun } from '../core/runs.js';
 import type { SessionState } from '../core/session.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import type { ReadStore } from '../store/store.js';
-import type { ToolEntry } from '../tools/port.js';
 import type { PatientCommit } from './patience.js';
 import type { LiveMessages } from './live.js';
 import type { Slots } from './slots.js';
@@ -17,7 +16,7 @@ interface Deps {
   live: LiveMessages;
   slots: Slots;
   openHistory: RunHistories;
-  tools: ReadonlyMap<string, ToolEntry>;
+  isResumable(toolName: string): boolean;
   toolCalls: ToolCalls;
   respond(state: SessionState, hands: RunHands): Promise<void>;
   compact(state: SessionState, hands: RunHands): Promise<void>;
@@ -27,7 +26,7 @@ interface Deps {
 
 /** Drives one run, step by step, to its end. Every step is found in the rows, so a restart finds it too. */
 export function createRunTurns(deps: Deps) {
-  const { store, commit, live, slots, openHistory, tools, toolCalls, respond, compact, endProcesses, isStopping } = deps;
+  const { store, commit, live, slots, openHistory, isResumable, toolCalls, respond, compact, endProcesses, isStopping } = deps;
 
   function spokenIn(state: SessionState): ContentBlock[] {
     const message = state.run?.message ? live.find(state.run.message.id) : undefined;
@@ -45,7 +44,7 @@ export function createRunTurns(deps: Deps) {
 
   function waitsForPerson(state: SessionState): boolean {
     const asked = store.requests.askedCalls(state.run?.id ?? '', state.run?.turn?.id ?? '');
-    return isParked(state, asked, (name) => tools.get(name)?.resumable === true);
+    return isParked(state, asked, isResumable);
   }
 
   async function work(state: SessionState, history: RunHistory, signal: AbortSignal): Promise<void> {

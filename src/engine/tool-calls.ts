@@ -7,14 +7,15 @@ import { utf8Bytes, wholeUnits } from '../protocol/content.js';
 import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import type { QuestionAnswer } from '../protocol/request-answers.js';
-import { isOfferedTo, type Artifacts, type Question, type Reach, type ToolEntry } from '../tools/port.js';
-import { unlessAborted } from './abortable.js';
+import { isOfferedTo, type Artifacts, type Question, type Reach } from '../tools/port.js';
+import { firstSignal, unlessAborted } from './abortable.js';
 import type { Asks } from './asks.js';
 import type { PatientCommit } from './patience.js';
 import type { FaultPoint } from './fault-points.js';
 import type { LiveTools } from './live-tools.js';
 import type { Permit, Permits, ReadyCall } from './permits.js';
 import type { RunHands } from './run-hands.js';
+import type { KnownTool, ToolRegistry } from './tool-registry.js';
 
 interface Deps {
   commit: PatientCommit;
@@ -22,7 +23,7 @@ interface Deps {
   liveTools: LiveTools;
   permits: Permits;
   artifactsOf(sessionId: string): Artifacts;
-  tools: ReadonlyMap<string, ToolEntry>;
+  tools: ToolRegistry;
   /** Monotonic milliseconds. */
   clock(): number;
   fault(point: FaultPoint): void;
@@ -35,7 +36,11 @@ interface Group extends RunHands {
   mayGiveWay: boolean;
 }
 
-type Prepared = ReadyCall | { problem: string };
+/** A call, and the tool that it is prepared and run with. */
+interface Prepared {
+  ready: ReadyCall;
+  known: KnownTool;
+}
 
 interface Granted {
   reach: Reach;
@@ -44,15 +49,15 @@ interface Granted {
 
 /** Runs the open calls of a turn: one after the other, the leading read-only ones side by side. */
 export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf, tools, clock, fault }: Deps) {
-  async function prepare(state: SessionState, call: OpenCall): Promise<Prepared> {
-    const entry = tools.get(call.name);
-    if (!entry || !isOfferedTo(state.model, entry)) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
+  async function prepare(state: SessionState, call: OpenCall): Promise<Prepared | { problem: string }> {
+    const known = tools.find(call.name);
+    if (!known || !isOfferedTo(state.model, known.entry)) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
     if (state.activeTools && !state.activeTools.includes(call.name)) return { problem: `${call.name} is not active in this session.` };
     if (call.problem !== null) return { problem: call.problem };
     try {
-      const tool = await entry.load();
+      const tool = await known.entry.load();
       const parsed = tool.parameters.parse(call.args);
-      if (parsed.ok) return { call, tool, args: parsed.args, title: tool.title(parsed.args) };
+      if (parsed.ok) return { ready: { call, tool, args: parsed.args, title: tool.title(parsed.args) }, known };
       const issues = parsed.problems.map(({ field, message }) => `${field || 'arguments'}: ${message}`);
       return { problem: `The arguments do not fit ${call.name}: ${issues.join('; ')}` };
     } catch (error) {
@@ -93,16 +98,26 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
   async function execute(state: SessionState, call: OpenCall, group: Group): Promise<void> {
     const prepared = await prepare(state, call);
     if ('problem' in prepared) return finish(state, call.id, failed(prepared.problem, false), group);
+    const { ready, known } = prepared;
     let granted: Granted | undefined;
+    const waiting = firstSignal(group.signal, known.outdated);
     try {
-      granted = await permitted(state, prepared, group);
+      granted = await permitted(state, ready, { ...group, signal: waiting.signal });
     } catch (error) {
-      if (group.signal.aborted) return;
-      return finish(state, call.id, failed(brokenTool(error), false), group);
+      if (!group.signal.aborted) await finish(state, call.id, failed(brokenTool(error), false), group);
+      return;
+    } finally {
+      waiting.release();
     }
-    if (!granted) return;
+    if (!granted) {
+      // A call of a tool that was only changed is still open, and prepared with the new version when the rows are looked at again.
+      if (!known.removed.aborted || group.signal.aborted) return;
+      return finish(state, call.id, failed(`Not run: the tool ${call.name} was removed before this call began.`, !call.started), group);
+    }
     fault('tool.started');
-    const result = await run(state, prepared, granted, group);
+    const running = firstSignal(group.signal, known.removed);
+    const result = await run(state, ready, granted, { ...group, signal: running.signal });
+    running.release();
     fault('tool.ending');
     // Aborted: whoever settles the run closes this call with the others.
     if (!group.signal.aborted) await finish(state, call.id, result, group);
@@ -129,9 +144,14 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
         ask,
       };
       const result = await unlessAborted(hands.signal, tool.run(args, context));
-      if (!result) return failed('Stopped.', false);
-      const { content, isError, details } = result;
       const durationMs = Math.round(clock() - startedMs);
+      // Where the whole run was stopped, nobody reads this.
+      if (!result)
+        return {
+          ...failed(`The tool ${call.name} was removed while this call ran. What it did until then is not known.`, false),
+          durationMs,
+        };
+      const { content, isError, details } = result;
       return { content: clipResult(content), isError, skipped: false, durationMs, ...(details ? { details } : {}) };
     } catch (error) {
       // A tool that breaks fails its own call and nothing else.
@@ -145,7 +165,7 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
 
   /** The open calls that run now: the first, or the leading read-only ones. */
   function next(calls: readonly OpenCall[]): readonly OpenCall[] {
-    const firstOther = calls.findIndex((call) => tools.get(call.name)?.readOnly !== true);
+    const firstOther = calls.findIndex((call) => tools.find(call.name)?.entry.readOnly !== true);
     return calls.slice(0, firstOther === -1 ? calls.length : Math.max(1, firstOther));
   }
 

@@ -89,6 +89,9 @@ export const limits = {
   errorTextCharsMax: 4_096,
   pathBytesMax: 4096,
   activeToolsMax: 256,
+  toolsMax: 256,
+  /** Name, description and JSON Schema of the parameters of one tool. All of them go to the model with every request. */
+  toolSpecBytesMax: 64 * 1024,
   runsAtOnceMax: 8,
   turnsPerRunMax: 1_000,
   toolCallsPerMessageMax: 64,

@@ -13,10 +13,10 @@ export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCom
       const state = stateFor(deps, payload.session_id, client);
       if (!state && payload.session_id !== undefined) return sessionNotFound(payload.session_id);
       const settings = state ?? { activeTools: readFirstSettings(engine).active_tools ?? null, model: sessionDefaults().model };
-      const tools = [...engine.tools.values()].map(({ name, description }) => ({
-        name,
-        description,
-        active: engine.isActive(name, settings),
+      const tools = engine.tools.list().map((tool) => ({
+        name: tool.name,
+        description: tool.description,
+        active: engine.isOffered(tool, settings),
       }));
       return reply<'list_tools'>('tools', { tools });
     },

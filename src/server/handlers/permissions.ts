@@ -117,14 +117,14 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         if (command === undefined && path === undefined) {
           return refusedWith('invalid_payload', 'command: give a command or a path', { field: 'command' });
         }
-        const kind = engine.tools.get(tool)?.readOnly === true || tool === 'read' ? 'read' : 'write';
+        const kind = engine.tools.find(tool)?.entry.readOnly === true || tool === 'read' ? 'read' : 'write';
         const accesses = [
           ...(command === undefined ? [] : [{ kind: 'command', command, network, unsandboxed } as const]),
           ...(path === undefined ? [] : [{ kind, path } as const]),
         ];
         const used = mode ?? modeOf(where);
         const rules = ruleBook.known(policy.workspaceOf(where.cwd), where.state?.id ?? '');
-        const readOnly = engine.tools.get(tool)?.readOnly === true;
+        const readOnly = engine.tools.find(tool)?.entry.readOnly === true;
         const found = policy.judge({ toolName: tool, accesses, readOnly, mode: used, cwd: where.cwd, rules });
         return reply<'get_ruling'>('ruling', {
           action: found.action,

@@ -163,7 +163,7 @@ export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionC
       return accepted<'delete_session'>(outcome, { command: 'delete_session', session_id });
     },
     set_active_tools({ tools, session_id }, client) {
-      const unknown = tools.find((name) => !engine.tools.has(name));
+      const unknown = tools.find((name) => !engine.tools.find(name));
       if (unknown !== undefined) return rejected('tool_not_registered', `there is no tool ${JSON.stringify(unknown)}`);
       const active_tools = [...new Set(tools)];
       return changeAtFirst(session_id, client, { active_tools }, (id) => ({
