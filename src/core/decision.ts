@@ -1,7 +1,6 @@
 import type { Fact, QueuedImage } from '../protocol/events.js';
 import { refusal, type Refusal, type RejectionWord } from '../protocol/errors.js';
 import type { ContentBlock } from '../protocol/messages.js';
-import type { RuleRow } from '../protocol/permissions.js';
 import { evolve, type SessionState } from './session.js';
 
 /** Ids, the time and stored bodies, handed in so that decisions stay pure. */
@@ -38,20 +37,6 @@ export interface AuditEntry {
   why: string;
 }
 
-/** What changes for all sessions at once, or for those that are not there yet. */
-export type SharedChange =
-  | { type: 'add_rule'; scope: RuleScope; rule: RuleRow; by: string }
-  | { type: 'remove_rule'; no: number }
-  | { type: 'set_trust'; workspace: string; digest: string; trusted: boolean; by: string }
-  /** As JSON: what the next session that is made in place of none begins with. */
-  | { type: 'set_first_settings'; settings: string };
-
-/** Where a rule counts: in one workspace, in one session, or everywhere. */
-export interface RuleScope {
-  workspace: string | null;
-  sessionId: string | null;
-}
-
 /** What a decision says: facts to commit in one transaction with a reply, or a refusal and nothing. */
 export type Decision<Reply = undefined> =
   | {
@@ -63,7 +48,8 @@ export type Decision<Reply = undefined> =
       /** The session that this makes has what was set while there was none. */
       usesFirstSettings?: true;
       audit?: AuditEntry;
-      shared?: readonly SharedChange[];
+      /** As JSON: what the next session that is made in place of none begins with. */
+      firstSettings?: string;
       reply: Reply;
     }
   | { ok: false; refusal: Refusal };

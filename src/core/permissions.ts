@@ -1,26 +1,63 @@
 import { refusal } from '../protocol/errors.js';
+import { noSession, type EventPayload, type Fact } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { RuleRow } from '../protocol/permissions.js';
-import { refuse, type Decision, type RuleScope } from './decision.js';
+import { accept, refuse, type Decision } from './decision.js';
 
-/** A rule that a person makes. Said twice, it is there once. */
-export function addRule(scope: RuleScope, rule: RuleRow, by: string, rulesCount: number): Decision {
-  if (rulesCount >= limits.rulesMax) {
-    return refuse(refusal('invalid_payload', `there are ${limits.rulesMax} rules already; remove some`, { field: 'rule' }));
-  }
-  return { ok: true, facts: [], shared: [{ type: 'add_rule', scope, rule, by }], reply: undefined };
+/** Where a rule counts: in one workspace, in one session, or everywhere. */
+export interface RuleScope {
+  workspace: string | null;
+  sessionId: string | null;
 }
 
-/** Takes a rule back. `no` is its number, undefined when there is none of the id that was given. */
-export function removeRule(permissionId: string, no: number | undefined): Decision {
-  if (no === undefined) {
-    const message = `permission_id: there is no rule ${permissionId}; list_permissions shows them`;
-    return refuse(refusal('invalid_payload', message, { field: 'permission_id' }));
+/** A rule that a person made, as it is kept. */
+export interface KeptRule extends RuleScope {
+  no: number;
+  rule: RuleRow;
+}
+
+/** What has to be known of the rules that there are, to make another. */
+export interface RuleNumbers {
+  count(): number;
+  /** The number of a rule that is there. */
+  find(scope: RuleScope, rule: RuleRow): number | undefined;
+  /** The highest number that any rule ever had. */
+  last(): number;
+}
+
+/** Adds a rule that a person makes; the reply is its number. Said twice, it is there once. */
+export function addRule(scope: RuleScope, rule: RuleRow, by: string, known: RuleNumbers): Decision<number> {
+  const same = known.find(scope, rule);
+  if (same !== undefined) return accept([], same);
+  if (known.count() >= limits.rulesMax) {
+    return refuse(refusal('invalid_payload', `there are ${limits.rulesMax} rules already; remove some`, { field: 'rule' }));
   }
-  return { ok: true, facts: [], shared: [{ type: 'remove_rule', no }], reply: undefined };
+  return accept(ruleFacts(scope, [rule], by, known), known.last() + 1);
+}
+
+/** Facts that add those of some rules that are not there yet. */
+export function ruleFacts(scope: RuleScope, rules: readonly RuleRow[], by: string, known: RuleNumbers): Fact[] {
+  const missing = new Map(rules.filter((rule) => known.find(scope, rule) === undefined).map((rule) => [JSON.stringify(rule), rule]));
+  const last = known.last();
+  return [...missing.values()].map((rule, i) => toFact('added', { ...scope, no: last + 1 + i, rule }, by));
+}
+
+/** Takes a rule back; undefined stands for one that is not there. */
+export function removeRule(permissionId: string, kept: KeptRule | undefined, by: string): Decision {
+  if (kept) return accept([toFact('removed', kept, by)], undefined);
+  const message = `permission_id: there is no rule ${permissionId}; list_permissions shows them`;
+  return refuse(refusal('invalid_payload', message, { field: 'permission_id' }));
 }
 
 /** Whether exactly this content of a workspace's own config counts. */
-export function setTrust(workspace: string, digest: string, trusted: boolean, by: string): Decision {
-  return { ok: true, facts: [], shared: [{ type: 'set_trust', workspace, digest, trusted, by }], reply: undefined };
+export function setTrust(said: Omit<EventPayload<'trust_update'>, 'session_id'>): Decision {
+  return accept([trustFact(said)], undefined);
+}
+
+export function trustFact(said: Omit<EventPayload<'trust_update'>, 'session_id'>): Fact {
+  return { type: 'trust_update', payload: { session_id: noSession, ...said } };
+}
+
+function toFact(op: 'added' | 'removed', { no, workspace, sessionId, rule }: KeptRule, by: string): Fact {
+  return { type: 'rule_update', payload: { session_id: sessionId ?? noSession, op, permission_id: String(no), workspace, rule, by } };
 }

@@ -1,10 +1,11 @@
 import { isDeniedWithReason } from '../protocol/approval-answers.js';
 import { refusal } from '../protocol/errors.js';
-import type { EventPayload } from '../protocol/events.js';
+import type { EventPayload, Fact } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { checkAnswer, type UiAnswer } from '../protocol/request-answers.js';
 import { methodOf, type RequestParams, type UiRequest } from '../protocol/requests.js';
 import { accept, recorded, reject, refuse, type AuditEntry, type Decision } from './decision.js';
+import { ruleFacts, trustFact, type RuleNumbers } from './permissions.js';
 import type { SessionState } from './session.js';
 
 export interface NewRequest {
@@ -58,21 +59,24 @@ export interface Response {
 }
 
 /** The first valid answer wins; the others are told that it is too late. */
-export function answerRequest(state: SessionState, requestId: string, response: Response): Decision {
+export function answerRequest(state: SessionState, requestId: string, response: Response, known: RuleNumbers): Decision {
   const request = state.requests.find(({ request_id }) => request_id === requestId);
   if (!request) return reject('already_resolved');
   const { by } = response;
   const settle = (outcome: 'cancelled' | 'error' | 'answered', result: UiAnswer): Decision =>
     recorded(
-      resolved({
-        session_id: state.id,
-        run_id: request.run_id,
-        request_id: requestId,
-        by,
-        outcome,
-        result,
-        ...(isSecret(request.params) ? { secret: true } : {}),
-      }),
+      resolved(
+        {
+          session_id: state.id,
+          run_id: request.run_id,
+          request_id: requestId,
+          by,
+          outcome,
+          result,
+          ...(isSecret(request.params) ? { secret: true } : {}),
+        },
+        outcome === 'answered' ? lastingEffects(request, result, by, known) : [],
+      ),
       auditOf(request, by, outcome, result),
     );
   if (response.cancelled) return settle('cancelled', null);
@@ -108,8 +112,19 @@ export function closeRequest(state: SessionState, requestId: string, why: 'timeo
   return resolved({ session_id: state.id, run_id: request.run_id, request_id: requestId, by, outcome: why, result: null });
 }
 
-function resolved(payload: EventPayload<'ui_resolved'>): Decision {
-  return accept([{ type: 'ui_resolved', payload }], undefined);
+function resolved(payload: EventPayload<'ui_resolved'>, effects: readonly Fact[] = []): Decision {
+  return accept([{ type: 'ui_resolved', payload }, ...effects], undefined);
+}
+
+/** What an answer means beyond its request: rules and trust, in the commit that acknowledges it. */
+function lastingEffects({ session_id, params }: UiRequest, result: UiAnswer, by: string, known: RuleNumbers): Fact[] {
+  if (params.kind === 'trust' && typeof result === 'boolean') {
+    return [trustFact({ workspace: params.workspace, digest: params.digest, trusted: result, by })];
+  }
+  if (params.kind !== 'approval') return [];
+  if (result === 'allow_session') return ruleFacts({ workspace: null, sessionId: session_id }, params.remember, by, known);
+  if (result === 'allow_always') return ruleFacts({ workspace: params.workspace, sessionId: null }, params.remember, by, known);
+  return [];
 }
 
 export type Verdict = { allow: true; scope: 'once' | 'session' | 'always'; network?: true } | { allow: false; reason: string | undefined };

@@ -5,8 +5,10 @@ import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promi
 import type { Paths } from '../client/paths.js';
 import { summaryInstructions } from '../context/summary-prompt.js';
 import { createSystemPrompt } from '../context/system-prompt.js';
+import { accept } from '../core/decision.js';
 import { createEngine, type Engine } from '../engine/engine.js';
 import { commands, type CommandType } from '../protocol/commands.js';
+import { noSession } from '../protocol/events.js';
 import { makeId, type IdPrefix } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { createClients } from '../server/clients.js';
@@ -175,8 +177,17 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     models = createModelAccess(config(), { configDir: paths.configDir, env });
     engine.rulesChanged();
     log.info({ changed: reloaded.changed }, 'config was read again');
+    tellReload(reloaded);
     void logConfigWarnings();
     return reloaded;
+  }
+
+  /** The config counts from now on, whether others can be told or not. */
+  function tellReload({ changed, needsRestart }: Reloaded): void {
+    if (!db.open) return;
+    const payload = { session_id: noSession, changed, needs_restart: needsRestart } as const;
+    const told = engine.commit.decideShared(() => accept([{ type: 'config_update', payload }], undefined));
+    if (!told.ok) log.warn({ problem: told.refusal.message }, 'clients are not told that config was read again');
   }
 
   async function logConfigWarnings(): Promise<void> {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
-import type { Decision, Fresh, SharedChange } from '../core/decision.js';
+import type { Decision, Fresh } from '../core/decision.js';
 import { emptySession, evolve, type SessionState } from '../core/session.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
-import type { DurableEvent } from '../protocol/events.js';
+import { noSession, type DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { classifyFault, StoreRefused, type PassingFault, type StoreFault } from '../store/faults.js';
 import type { Store, StoreWriters } from '../store/store.js';
@@ -18,7 +18,7 @@ export interface Commit {
   decide<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
   /** The same for a session that is about to be made. */
   create<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
-  /** The same for what is not of one session. */
+  /** The same for what is not of one session: it needs none to be there. */
   decideShared<Reply>(decide: (fresh: Fresh) => Decision<Reply>): Outcome<Reply>;
 }
 
@@ -44,18 +44,15 @@ interface Deps {
   wake(sessionId: string): void;
   /** A session's rows may be swept now. */
   onDeleted(): void;
-  /** An answer may have changed the rules for every session. */
+  /** Rules or trust have changed, perhaps for every session. */
   onRules(): void;
   fault(point: FaultPoint): void;
   /** The store cannot be trusted any more. Does not return. */
   onFatal(error: unknown): never;
 }
 
-/** Whose decisions are not of one session. */
-const noSession = '';
-
 /** What a fault that passes means, and what to do about it. */
-export const faultWords: Record<PassingFault, string> = {
+const faultWords: Record<PassingFault, string> = {
   storage_full: 'the disk that holds the store is full; free some space and try again',
   store_busy: 'another program holds the store; try again',
 };
@@ -86,27 +83,10 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
     if (decision.usesFirstSettings) write.meta.remove('first_session');
     if (decision.admit) write.inputs.admit(sessionId, decision.admit, events.at(-1)?.seq ?? log.head(), now.nowMs);
     if (decision.audit) write.audit.add(decision.audit, sessionId, now.nowMs);
-    for (const change of decision.shared ?? []) applyShared(change, now.nowMs);
+    if (decision.firstSettings !== undefined) write.meta.set('first_session', decision.firstSettings);
     fault('commit.inside');
-    return { events, shared: decision.shared ?? [], reply: decision.reply, next: events.reduce<SessionState>(evolve, current) };
+    return { events, reply: decision.reply, next: events.reduce<SessionState>(evolve, current) };
   });
-
-  function applyShared(change: SharedChange, atMs: number): void {
-    switch (change.type) {
-      case 'add_rule':
-        write.permissions.add(change.scope, change.rule, change.by, atMs);
-        break;
-      case 'remove_rule':
-        write.permissions.remove(change.no);
-        break;
-      case 'set_trust':
-        write.permissions.setTrust(change.workspace, change.digest, change.trusted, change.by, atMs);
-        break;
-      case 'set_first_settings':
-        write.meta.set('first_session', change.settings);
-        break;
-    }
-  }
 
   /** A lock that somebody holds freezes the only thread once, not once a command: until it is free, nobody waits for it. */
   function setLockWait(wait: boolean): void {
@@ -160,10 +140,10 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
       fault('commit.done');
       write.log.committed(done.events);
       // After COMMIT only. A wake lost to a crash costs a delay, never a fact: boot wakes every session.
-      wake(sessionId);
+      for (const woken of new Set(done.events.map(({ payload }) => payload.session_id))) wake(woken);
       if (done.events.some((event) => event.type === 'session_update' && event.payload.deleted)) onDeleted();
+      if (done.events.some(({ type }) => type === 'rule_update' || type === 'trust_update')) onRules();
     }
-    if (done.events.some(mayChangeRules) || done.shared.some(({ type }) => type !== 'set_first_settings')) onRules();
     return { ok: true, seq: log.head(), reply: done.reply as Reply };
   }
 
@@ -183,8 +163,4 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
     tryMaintain: (work) => attemptMaintain(work) === undefined,
     attemptMaintain,
   };
-}
-
-function mayChangeRules(event: DurableEvent): boolean {
-  return event.type === 'ui_resolved' && (event.payload.result === 'allow_always' || typeof event.payload.result === 'boolean');
 }

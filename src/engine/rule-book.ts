@@ -68,7 +68,7 @@ export function createRuleBook({ store, sources, asks, attended, findProblem }: 
       toolCallId: call.id,
       askKey: `trust ${own.digest}`,
     };
-    // The answer takes effect in the commit that acknowledges it (store/projection.ts).
+    // The answer takes effect in the commit that acknowledges it (core/requests.ts).
     const request = { params: toTrustParams(own, workspace, warningsOf(own.path, own.rules, workspace)), timeoutMs: null };
     await waiting.withoutSlot(() => asks.ask(address, request, waiting.signal, false));
   }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { compactionTrigger, message, role, turnKind, usage } from './messages.js';
 import { once } from './once.js';
+import { rule } from './permissions.js';
 import { uiAnswer } from './request-answers.js';
 import { uiRequest } from './requests.js';
 
@@ -68,6 +69,11 @@ const sessionFields = {
   archived: z.boolean().optional(),
   leaf_id: z.string().nullable().optional(),
 };
+
+/** The session id of events that are not of one session. Subscriptions of all sessions get them, those of one session do not. */
+export const noSession = '';
+
+const inDaemon = { session_id: z.literal(noSession) };
 
 /** Makes a row whose schema is built when first looked at. */
 function event<P, const L extends boolean>({ payload, ...row }: { summary: string; live: L; payload: () => P }) {
@@ -304,6 +310,32 @@ export const events = {
         message: message.optional(),
         error: runError.optional(),
       }),
+  }),
+  rule_update: event({
+    summary:
+      'A permission rule was added or removed. One that counts in a single session is an event of that session; any other has an empty `session_id`, and `workspace` is null for a rule that counts everywhere.',
+    live: false,
+    payload: () =>
+      z.object({
+        ...inSession,
+        op: z.enum(['added', 'removed']),
+        permission_id: z.string(),
+        workspace: z.string().nullable(),
+        rule,
+        /** Who added or removed it. */
+        by: z.string(),
+      }),
+  }),
+  trust_update: event({
+    summary: "A person said whether exactly this content of a workspace's own config counts. `session_id` is empty.",
+    live: false,
+    payload: () => z.object({ ...inDaemon, workspace: z.string(), digest: z.string(), trusted: z.boolean(), by: z.string() }),
+  }),
+  config_update: event({
+    summary:
+      'config.json was read again: which settings have changed, and which of them count only after a restart. `session_id` is empty.',
+    live: false,
+    payload: () => z.object({ ...inDaemon, changed: z.array(z.string()), needs_restart: z.array(z.string()) }),
   }),
   goodbye: event({
     summary: 'The last line before the daemon closes this connection.',

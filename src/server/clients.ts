@@ -16,6 +16,11 @@ export interface Client {
   watches: Map<object, string>;
 }
 
+/** How a client is named as the one who said something. */
+export function byOf({ saidHello, name, id }: Client): string {
+  return saidHello ? `${name} (${id})` : id;
+}
+
 export function createClients({ onChange }: { onChange(sessionId: string): void }) {
   const clients = new Map<string, Client>();
 

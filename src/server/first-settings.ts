@@ -17,7 +17,7 @@ export function readFirstSettings({ store }: ServedEngine): FirstSettings {
 
 export function changeFirstSettings(engine: ServedEngine, change: FirstSettings): Outcome<undefined> {
   return engine.commit.decideShared(() => {
-    const settings = JSON.stringify({ ...readFirstSettings(engine), ...change });
-    return { ok: true, facts: [], shared: [{ type: 'set_first_settings', settings }], reply: undefined };
+    const firstSettings = JSON.stringify({ ...readFirstSettings(engine), ...change });
+    return { ok: true, facts: [], firstSettings, reply: undefined };
   });
 }

@@ -1,12 +1,8 @@
-import type { RuleScope } from '../core/decision.js';
+import type { KeptRule, RuleScope } from '../core/permissions.js';
 import type { RuleRow } from '../protocol/permissions.js';
 import type { Database } from './sqlite.js';
 
-export interface PermissionRow {
-  no: number;
-  workspace: string | null;
-  sessionId: string | null;
-  rule: RuleRow;
+export interface PermissionRow extends KeptRule {
   by: string;
   atMs: number;
 }
@@ -22,16 +18,15 @@ interface Row {
 
 /** Rules that people made, and which content of a workspace they trust. Callers own the transaction. */
 export function createPermissionRows(db: Database) {
-  const insert = db.prepare(
-    'INSERT INTO permission (workspace, session_id, rule, said_by, at_ms) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
-  );
+  const insert = db.prepare('INSERT INTO permission (no, workspace, session_id, rule, said_by, at_ms) VALUES (?, ?, ?, ?, ?, ?)');
   const remove = db.prepare<[number]>('DELETE FROM permission WHERE no = ?');
   const same = db
     .prepare<[string, string, string], number>(
       `SELECT no FROM permission WHERE coalesce(workspace, '') = ? AND coalesce(session_id, '') = ? AND rule = ?`,
     )
     .pluck();
-  const has = db.prepare<[number], number>('SELECT 1 FROM permission WHERE no = ?').pluck();
+  const byNo = db.prepare<[number], Row>('SELECT * FROM permission WHERE no = ?');
+  const last = db.prepare<[], number>(`SELECT seq FROM sqlite_sequence WHERE name = 'permission'`).pluck();
   const all = db.prepare<[], Row>('SELECT * FROM permission ORDER BY no');
   const inForce = db.prepare<[string, string], Row>(
     `SELECT * FROM permission WHERE (session_id IS NULL AND workspace IS NULL) OR (session_id IS NULL AND workspace = ?) OR session_id = ?
@@ -52,7 +47,12 @@ export function createPermissionRows(db: Database) {
       /** The number of a rule that is there. */
       find: (scope: RuleScope, rule: RuleRow): number | undefined =>
         same.get(scope.workspace ?? '', scope.sessionId ?? '', JSON.stringify(rule)),
-      has: (no: number): boolean => has.get(no) !== undefined,
+      /** The highest number that any rule ever had: no number is given twice. */
+      last: (): number => last.get() ?? 0,
+      get(no: number): PermissionRow | undefined {
+        const row = byNo.get(no);
+        return row && toPermission(row);
+      },
       /** Undefined when nobody was asked about this content yet. */
       isTrusted(workspace: string, digest: string): boolean | undefined {
         const known = trusted.get(workspace, digest);
@@ -60,9 +60,8 @@ export function createPermissionRows(db: Database) {
       },
     },
     write: {
-      /** Said twice, a rule is there once. */
-      add(scope: RuleScope, rule: RuleRow, by: string, atMs: number): void {
-        insert.run(scope.workspace, scope.sessionId, JSON.stringify(rule), by, atMs);
+      add({ no, workspace, sessionId, rule }: KeptRule, by: string, atMs: number): void {
+        insert.run(no, workspace, sessionId, JSON.stringify(rule), by, atMs);
       },
       remove(no: number): void {
         remove.run(no);

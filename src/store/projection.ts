@@ -1,8 +1,6 @@
-import type { RuleScope } from '../core/decision.js';
 import { abandonedRunOf, abortReasonOf } from '../core/session.js';
-import type { DurableEvent, EventPayload } from '../protocol/events.js';
+import { noSession, type DurableEvent, type EventPayload } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import type { ApprovalParams } from '../protocol/requests.js';
 import type { AnchorRows } from './anchor-rows.js';
 import type { EntryRows } from './entry-rows.js';
 import type { InputRows } from './input-rows.js';
@@ -48,28 +46,16 @@ export function createProjection(tables: Tables, bootId: string) {
     if (order) inputs.reorder(order);
   }
 
-  /** An answer takes effect in the commit that acknowledges it. */
-  function takeEffect({ session_id, request_id, outcome, result, by }: EventPayload<'ui_resolved'>, atMs: number): void {
-    const params = outcome === 'answered' ? paramsOf(request_id) : undefined;
-    switch (params?.kind) {
-      case 'approval':
-        if (result === 'allow_session') remember(params, { workspace: null, sessionId: session_id }, by, atMs);
-        if (result === 'allow_always') remember(params, { workspace: params.workspace, sessionId: null }, by, atMs);
-        break;
-      case 'trust':
-        if (typeof result === 'boolean') permissions.setTrust(params.workspace, params.digest, result, by, atMs);
-        break;
-      case 'directory':
-        if (result === true) anchors.set(session_id, params.anchor);
-        break;
-      case 'question':
-      case undefined:
-        break;
-    }
+  /** A session goes on where a person agreed, in the commit that acknowledges it. Rules and trust are facts of their own. */
+  function takeEffect({ session_id, request_id, outcome, result }: EventPayload<'ui_resolved'>): void {
+    const params = outcome === 'answered' && result === true ? paramsOf(request_id) : undefined;
+    if (params?.kind === 'directory') anchors.set(session_id, params.anchor);
   }
 
-  function remember(params: ApprovalParams, scope: RuleScope, by: string, atMs: number): void {
-    for (const rule of params.remember) permissions.add(scope, rule, by, atMs);
+  function updateRules({ session_id, op, permission_id, workspace, rule, by }: EventPayload<'rule_update'>, atMs: number): void {
+    const no = Number(permission_id);
+    if (op === 'removed') permissions.remove(no);
+    else permissions.add({ no, workspace, sessionId: session_id === noSession ? null : session_id, rule }, by, atMs);
   }
 
   function createOrUpdate({ payload }: DurableEvent & { type: 'session_update' }, atMs: number): void {
@@ -117,7 +103,7 @@ export function createProjection(tables: Tables, bootId: string) {
         break;
       case 'ui_resolved':
         requests.resolve(event.payload, atMs);
-        takeEffect(event.payload, atMs);
+        takeEffect(event.payload);
         break;
       case 'usage_update': {
         const { input, output, cache_read, cache_write, cost_usd, context_left_percent } = event.payload;
@@ -142,6 +128,15 @@ export function createProjection(tables: Tables, bootId: string) {
           runs.abort(event.payload.run_id, abortReasonOf(event.payload));
         } else if (abandonedRunOf(event.payload) !== undefined) runs.abandon(abandonedRunOf(event.payload) ?? '');
         break;
+      case 'rule_update':
+        updateRules(event.payload, atMs);
+        break;
+      case 'trust_update': {
+        const { workspace, digest, trusted, by } = event.payload;
+        permissions.setTrust(workspace, digest, trusted, by, atMs);
+        break;
+      }
+      case 'config_update':
       case 'warning':
       case 'error':
       case 'ui_notify':

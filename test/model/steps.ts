@@ -76,6 +76,12 @@ const does = {
       { when_detached: 'wait' as const },
     ),
   }),
+  rule: fc.record({
+    do: fc.constant('rule' as const),
+    scope: fc.constantFrom('session' as const, 'workspace' as const, 'everywhere' as const),
+    command: fc.constantFrom('git status', 'git log'),
+  }),
+  removeRule: fc.record({ do: fc.constant('remove_rule' as const), pick }),
   compact: fc.record({ do: fc.constant('compact' as const) }),
   tools: fc.record({ do: fc.constant('tools' as const), tools: fc.subarray(['clock', 'echo', 'ask_user', 'peek']) }),
   wait: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(300, 31_000) }),
@@ -123,6 +129,8 @@ const anyDeed = fc.oneof(
   { weight: 1, arbitrary: does.delete },
   { weight: 2, arbitrary: does.mode },
   { weight: 2, arbitrary: does.settings },
+  { weight: 2, arbitrary: does.rule },
+  { weight: 1, arbitrary: does.removeRule },
   { weight: 4, arbitrary: does.compact },
   { weight: 1, arbitrary: does.tools },
   { weight: 3, arbitrary: does.wait },
@@ -268,6 +276,23 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
     case 'tools': {
       const reply = world.send('set_active_tools', { session_id: session.id, tools: deed.tools });
       expectReply(reply, session.deleting ? 'session_not_found' : 'ok', deed);
+      return;
+    }
+    case 'rule': {
+      const rule = { tool: 'bash', command: deed.command, action: 'allow' as const };
+      const reply = world.send('add_permission', { session_id: session.id, scope: deed.scope, rule });
+      expectReply(reply, session.deleting ? 'session_not_found' : 'ok', deed);
+      if (!reply.ok) return;
+      world.sync();
+      assert(world.monitor.rules.has(reply.payload.permission_id), 'a rule that was accepted is in the log');
+      return;
+    }
+    case 'remove_rule': {
+      const ids = [...world.monitor.rules.keys()];
+      const permission_id = ids[deed.pick % (ids.length + 1)] ?? '0';
+      expectReply(world.send('remove_permission', { permission_id }), permission_id === '0' ? 'invalid_payload' : 'ok', deed);
+      world.sync();
+      assert(!world.monitor.rules.has(permission_id), 'a rule that was removed is not in the log any more');
       return;
     }
     case 'compact': {

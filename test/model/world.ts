@@ -10,7 +10,7 @@ import { emptySession, evolve, type SessionState } from '../../src/core/session.
 import { createEngine, type Engine } from '../../src/engine/engine.js';
 import { commands, type CommandInput, type CommandType, type ReplyPayload } from '../../src/protocol/commands.js';
 import type { Refusal } from '../../src/protocol/errors.js';
-import type { DurableEvent, WireEvent } from '../../src/protocol/events.js';
+import { noSession, type DurableEvent, type WireEvent } from '../../src/protocol/events.js';
 import { makeId, type IdPrefix } from '../../src/protocol/ids.js';
 import type { Message } from '../../src/protocol/messages.js';
 import { createOfflineProvider } from '../../src/providers/offline.js';
@@ -281,13 +281,19 @@ export function createWorld(seed: number) {
     const { store, life } = running();
     if (life.dead) return;
     const touched = new Set<string>();
+    const inCommit = new Set<string>();
     for (let more = true; more;) {
       const page = store.log.readAfter('*', monitor.seq());
       for (const { pieces } of page.lines) {
         const event = JSON.parse(Buffer.concat(pieces).toString()) as DurableEvent;
         const { session_id } = event.payload;
         monitor.feed(event);
-        if (commitEnds.delete(event.seq)) monitor.checkWhole(session_id);
+        inCommit.add(session_id);
+        if (commitEnds.delete(event.seq)) {
+          for (const id of inCommit) if (id !== noSession) monitor.checkWhole(id);
+          inCommit.clear();
+        }
+        if (session_id === noSession) continue;
         if (!folded.has(session_id)) {
           folded.set(session_id, emptySession(session_id));
           onlookers.push({ sessionId: session_id, view: emptyView(session_id) });
@@ -297,10 +303,21 @@ export function createWorld(seed: number) {
       }
       more = page.more;
     }
+    compareRules();
     for (const sessionId of touched) {
       compareRows(sessionId);
       for (const onlooker of onlookers) if (onlooker.sessionId === sessionId) hear(onlooker);
     }
+  }
+
+  function compareRules(): void {
+    const { store } = running();
+    const kept = store.permissions.all().filter(({ sessionId }) => sessionId === null || store.sessions.exists(sessionId));
+    same(
+      kept.map(({ no, workspace, sessionId, rule, by }) => [String(no), { workspace, session_id: sessionId ?? noSession, rule, by }]),
+      [...monitor.rules].map(([id, { workspace, session_id, rule, by }]) => [id, { workspace, session_id, rule, by }]),
+      'the rules that count are those that the log tells of',
+    );
   }
 
   function compareRows(sessionId: string): void {
@@ -557,7 +574,10 @@ export function createWorld(seed: number) {
       const rows = db.prepare(`SELECT * FROM ${table}`).all();
       same(rows, [], `when all sessions are deleted nothing is left in ${table}`);
     }
-    const rest = db.prepare<[], string>('SELECT type FROM event GROUP BY session_id HAVING count(*) > 1').pluck().all();
+    const rest = db
+      .prepare<[], string>(`SELECT type FROM event WHERE session_id <> '${noSession}' GROUP BY session_id HAVING count(*) > 1`)
+      .pluck()
+      .all();
     same(rest, [], 'of the log of a deleted session only its end is left');
   }
 

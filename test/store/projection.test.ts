@@ -91,7 +91,12 @@ const moves: Record<string, Move> = {
     });
   },
   answer: (state, _fresh, pick) =>
-    answerRequest(state, state.requests[pick(2)]?.request_id ?? '', { by: 'me', result: `answer ${pick(9)}`, cancelled: pick(3) === 0 }),
+    answerRequest(
+      state,
+      state.requests[pick(2)]?.request_id ?? '',
+      { by: 'me', result: `answer ${pick(9)}`, cancelled: pick(3) === 0 },
+      { count: () => 0, find: () => undefined, last: () => 0 },
+    ),
   expire: (state, _fresh, pick) => closeRequest(state, state.requests[pick(2)]?.request_id ?? '', pick(2) ? 'timeout' : 'denied'),
   edit: (state, fresh, pick) => {
     const input = state.inputs[pick(4)];

@@ -191,7 +191,7 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
     },
     answer: (requestId, answer) =>
       engine.commit.decide(store.requests.sessionOf(requestId) ?? '', (state) =>
-        answerRequest(state, requestId, { by: 'test', cancelled: false, ...answer }),
+        answerRequest(state, requestId, { by: 'test', cancelled: false, ...answer }, store.permissions),
       ),
     until: waitFor,
     async idle(sessionId) {

@@ -91,6 +91,8 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
   >();
   const parents = new Map<string, { parentId: string | null; role: string }>();
   const callStarts = new Map<string, number>();
+  /** Every rule that people made and did not take back. */
+  const rules = new Map<string, EventPayload<'rule_update'>>();
   const recent: LoggedEvent[] = [];
   let seq = 0;
 
@@ -430,7 +432,21 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
     if (deleted) {
       need(!session.run, 'a session is deleted when its run has ended');
       session.deleted = true;
+      for (const [id, { session_id }] of rules) if (session_id === session.id) rules.delete(id);
     }
+  }
+
+  function onRuleUpdate(payload: EventPayload<'rule_update'>): void {
+    const { op, permission_id } = payload;
+    need(rules.has(permission_id) === (op === 'removed'), `rule ${permission_id} is added once and removed once`);
+    if (op === 'removed') rules.delete(permission_id);
+    else rules.set(permission_id, payload);
+  }
+
+  /** What is not of one session. */
+  function applyToDaemon(event: LoggedEvent): void {
+    need(['rule_update', 'trust_update', 'config_update'].includes(event.type), `a ${event.type} is of a session`);
+    if (event.type === 'rule_update') onRuleUpdate(event.payload);
   }
 
   function apply(session: WatchedSession, event: LoggedEvent): void {
@@ -513,6 +529,12 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
         session.leafId = message.id;
         return;
       }
+      case 'rule_update':
+        need(event.payload.workspace === null, 'a rule of a session is not one of a workspace');
+        return onRuleUpdate(event.payload);
+      case 'trust_update':
+      case 'config_update':
+        return broken(`a ${event.type} is not of one session`);
       case 'usage_update':
       case 'warning':
       case 'error':
@@ -527,6 +549,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
     /** Every run that began, with its outcome once it has one. */
     runs,
     requests,
+    rules,
     /** How often each call began, by run, turn and call. */
     callStarts,
     parents,
@@ -537,6 +560,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
       if (recent.length > 200) recent.splice(0, 100);
       need(event.seq > seq, `seq ${event.seq} after ${seq}`);
       seq = event.seq;
+      if (event.payload.session_id === '') return applyToDaemon(event);
       const session = sessionOf(event.payload.session_id);
       need(!session.deleted, 'nothing is said of a session after it was deleted');
       apply(session, event);

@@ -1,4 +1,5 @@
 import { answerRequest } from '../../core/requests.js';
+import { byOf } from '../clients.js';
 import type { ServerDeps } from '../deps.js';
 import { accepted, rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
@@ -10,10 +11,8 @@ export function createAskingHandlers({ engine }: ServerDeps): Pick<Handlers, 'ui
       const sessionId = store.requests.sessionOf(request_id);
       if (sessionId === undefined || !store.sessions.exists(sessionId))
         return rejected('already_resolved', `there is no open request ${request_id}`);
-      const by = client.saidHello ? `${client.name} (${client.id})` : client.id;
-      const outcome = commit.decide(sessionId, (state) =>
-        answerRequest(state, request_id, { by, result, error: error ?? null, cancelled }),
-      );
+      const response = { by: byOf(client), result, error: error ?? null, cancelled };
+      const outcome = commit.decide(sessionId, (state) => answerRequest(state, request_id, response, store.permissions));
       return accepted<'ui_response'>(outcome, { command: 'ui_response', session_id: sessionId, request_id });
     },
     list_ui_requests({ session_id }) {

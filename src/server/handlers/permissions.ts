@@ -1,11 +1,11 @@
 import type { SessionState } from '../../core/session.js';
-import { addRule, removeRule, setTrust } from '../../core/permissions.js';
+import { addRule, removeRule, setTrust, type KeptRule } from '../../core/permissions.js';
 import { limits } from '../../protocol/limits.js';
 import type { PermissionView } from '../../protocol/permissions.js';
 import { stateFor, type ServerDeps } from '../deps.js';
-import { accepted, refusedWith, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
+import { accepted, refused, refusedWith, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
-import type { Client } from '../clients.js';
+import { byOf, type Client } from '../clients.js';
 
 type PermissionCommands = 'list_permissions' | 'add_permission' | 'remove_permission' | 'get_ruling' | 'set_trust' | 'list_decisions';
 
@@ -27,10 +27,6 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
     return { cwd: named.cwd ?? state?.cwd ?? sessionDefaults().cwd, state };
   }
 
-  function byOf(client: Client): string {
-    return client.saidHello ? `${client.name} (${client.id})` : client.id;
-  }
-
   /** Loaded before commands like these are handled, but for a daemon that has no descriptors left, or was replaced while it ran. */
   function withPolicy(answer: (policy: Policy) => Answer): Answer {
     const policy = engine.policy();
@@ -40,6 +36,12 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
           'overloaded',
           'the permission rules could not be loaded: too many files are open, or the program was replaced while the daemon ran; try again, or restart it with berth daemon stop',
         );
+  }
+
+  /** A rule that can be removed. Those of a deleted session are gone with it, even when their rows are yet to be swept. */
+  function keptRule(no: number): KeptRule | undefined {
+    const kept = store.permissions.get(no);
+    return kept && (kept.sessionId === null || store.sessions.exists(kept.sessionId)) ? kept : undefined;
   }
 
   const modeOf = (where: Where): SessionState['approvalMode'] => where.state?.approvalMode ?? sessionDefaults().approval_mode ?? 'ask';
@@ -96,18 +98,19 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         if (scope === 'session' && !where.state) return sessionNotFound(named.session_id);
         const workspace = scope === 'workspace' ? policy.workspaceOf(where.cwd) : null;
         const sessionId = scope === 'session' ? (where.state?.id ?? null) : null;
-        const outcome = commit.decideShared(() => addRule({ workspace, sessionId }, rule, byOf(client), store.permissions.count()));
+        const outcome = commit.decideShared(() => addRule({ workspace, sessionId }, rule, byOf(client), store.permissions));
+        if (!outcome.ok) return refused(outcome.refusal);
         return accepted<'add_permission'>(outcome, {
           command: 'add_permission',
-          permission_id: String(store.permissions.find({ workspace, sessionId }, rule) ?? ''),
+          permission_id: String(outcome.reply),
           workspace,
           session_id: sessionId,
         });
       });
     },
-    remove_permission({ permission_id }) {
+    remove_permission({ permission_id }, client) {
       const no = /^\d{1,15}$/.test(permission_id) ? Number(permission_id) : 0;
-      const outcome = commit.decideShared(() => removeRule(permission_id, store.permissions.has(no) ? no : undefined));
+      const outcome = commit.decideShared(() => removeRule(permission_id, keptRule(no), byOf(client)));
       return accepted<'remove_permission'>(outcome, { command: 'remove_permission', permission_id });
     },
     get_ruling({ tool, command, path, mode, network, unsandboxed, ...named }, client) {
@@ -149,7 +152,7 @@ export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, Permi
         if (digest !== undefined && digest !== own.digest) {
           return refusedWith('invalid_payload', `digest: ${own.path} has changed since; look at it again`, { field: 'digest' });
         }
-        const outcome = commit.decideShared(() => setTrust(workspace, own.digest, trusted, byOf(client)));
+        const outcome = commit.decideShared(() => setTrust({ workspace, digest: own.digest, trusted, by: byOf(client) }));
         return accepted<'set_trust'>(outcome, { command: 'set_trust', workspace, digest: own.digest, trusted });
       });
     },
