@@ -74,7 +74,7 @@ export interface EngineDeps {
 export function createEngine(deps: EngineDeps) {
   const { providers, now, clock, newId, attended, fault, onFatal, onBug } = deps;
   const store = toReadStore(deps.store);
-  const tools = createToolRegistry({ own: deps.tools, onChange: () => undefined });
+  const tools = createToolRegistry(deps.tools);
   const wakes = createWakes();
   const giveUp = new AbortController();
   /**

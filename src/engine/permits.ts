@@ -71,8 +71,8 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
     const preparation = await unlessAborted(waiting.signal, prepare(ready, state));
     if (preparation === undefined) return 'Stopped.';
     const isString = typeof preparation === 'string';
-    // A call that touches nothing is none of the directory's business.
-    const touches = isString || (preparation.accesses !== undefined && preparation.accesses.length > 0);
+    // A call that touches no files and runs no command is none of the directory's business.
+    const touches = isString || (preparation.accesses?.some(({ kind }) => kind !== 'effect') ?? false);
     const held = touches ? await holdDirectory(state, ready.call, waiting) : { workspace: (await loadPolicy()).workspaceOf(state.cwd) };
     if ('problem' in held) return held.problem;
     if (isString) return preparation;
@@ -221,9 +221,17 @@ function withNetwork({ accesses, ...rest }: Preparation): Preparation {
 }
 
 /** Everything that an approval is bound to. */
-function digestOf({ tool, call }: ReadyCall, { cwd }: SessionState, { diff, basis }: Preparation, { reach, paths }: Ruling): string {
+function digestOf(
+  { tool, call }: ReadyCall,
+  { cwd }: SessionState,
+  { accesses = [], diff, basis }: Preparation,
+  { reach, paths }: Ruling,
+): string {
   const { kind, network, writable } = reach.confinement;
+  const effects = accesses.filter((access) => access.kind === 'effect');
   return createHash('sha256')
-    .update(JSON.stringify([tool.name, call.args, cwd, diff ?? '', basis ?? '', reach.workspace, paths, kind, network, writable]))
+    .update(
+      JSON.stringify([tool.name, call.args, cwd, diff ?? '', basis ?? '', reach.workspace, paths, kind, network, writable, ...effects]),
+    )
     .digest('hex');
 }

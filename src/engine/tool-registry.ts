@@ -39,7 +39,7 @@ interface Held extends KnownTool {
 }
 
 /** The tools there are now: berth's own, which stay, and those that were added since. */
-export function createToolRegistry({ own, onChange }: { own: readonly ToolEntry[]; onChange(): void }) {
+export function createToolRegistry(own: readonly ToolEntry[]) {
   /** In the order in which models are told of them. */
   const tools = new Map<string, Held>();
   for (const entry of own) tools.set(entry.name, hold(entry));
@@ -56,7 +56,6 @@ export function createToolRegistry({ own, onChange }: { own: readonly ToolEntry[
     let held = hold(toEntry(tool));
     const isMine = (): boolean => tools.get(name) === held;
     tools.set(name, held);
-    onChange();
     return {
       ok: true,
       value: {
@@ -67,7 +66,6 @@ export function createToolRegistry({ own, onChange }: { own: readonly ToolEntry[
           held = hold(toEntry(next), before.end);
           tools.set(name, held);
           before.outdate();
-          onChange();
           return { ok: true, value: undefined };
         },
         remove() {
@@ -75,7 +73,6 @@ export function createToolRegistry({ own, onChange }: { own: readonly ToolEntry[
           tools.delete(name);
           held.end.abort();
           held.outdate();
-          onChange();
         },
       },
     };

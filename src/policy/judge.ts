@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { Access, Confinement, Reach } from '../tools/port.js';
+import type { Access, Confinement, Effect, Reach } from '../tools/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
 import { findWorktreeGit } from './git-worktree.js';
@@ -38,6 +38,7 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
 
   function judgeAccess(access: Access, now: Case): Judged[] {
     if (access.kind === 'command') return judgeCommand(access, now);
+    if (access.kind === 'effect') return [judgeEffect(access, now)];
     const { kind, path, real } = access;
     if (real === undefined) return [judgePath(kind, path, now)];
     return [judgeRealPath(kind, { path, absolute: toAbsolute(path, now.cwd, realHome), real }, now)];
@@ -50,7 +51,9 @@ export function createPolicy({ home, umask, settings: read }: { home: string; um
     judge(call) {
       const now = open(call);
       const judged = (call.accesses ?? []).map((access) => ({ kind: access.kind, parts: judgeAccess(access, now) }));
-      const paths = judged.flatMap(({ kind, parts: own }) => (kind === 'command' ? [] : own.map((part) => ({ ...part, kind }))));
+      const paths = judged.flatMap(({ kind, parts: own }) =>
+        kind === 'read' || kind === 'write' ? own.map((part) => ({ ...part, kind })) : [],
+      );
       const parts = call.accesses ? judged.flatMap((access) => access.parts) : [judgeUndeclared(now)];
       if (parts.length === 0) parts.push(judgeHarmless(now));
       const decided = strictestOf(parts);
@@ -79,17 +82,38 @@ function judgeHarmless({ toolName, rules }: Case): Judged {
   return { ...what, action: matched.action, why: sayWhy(matched.rule), byRule: true };
 }
 
-/** A call that may touch anything, because its tool does not declare what: a rule about the tool or a person decides, never a mode. */
-function judgeUndeclared({ toolName, rules, mode, readOnly }: Case): Judged {
+/** A call that may touch anything, because its tool does not declare what. */
+function judgeUndeclared(now: Case): Judged {
+  const { toolName, readOnly } = now;
+  return judgeWholeCall(now, {
+    text: toolName,
+    readOnly,
+    whyDenied: `${toolName} does not declare what it changes`,
+    whyAsked: `${toolName} does not declare what it touches`,
+  });
+}
+
+function judgeEffect({ name, server, readOnly }: Effect, now: Case): Judged {
+  const text = server === undefined ? name : `${name} of the server ${server}`;
+  return judgeWholeCall(now, { text, readOnly, whyDenied: `${text} may change something`, whyAsked: `it calls ${text}` });
+}
+
+interface WholeCall {
+  text: string;
+  readOnly: boolean;
+  whyDenied: string;
+  whyAsked: string;
+}
+
+/** A call of which neither paths nor commands are known: a rule about the tool or a person decides, never a mode. */
+function judgeWholeCall({ toolName, rules, mode }: Case, { text, readOnly, whyDenied, whyAsked }: WholeCall): Judged {
   const matched = rulesForTool(rules, toolName);
-  const what = { of: 'tool', text: toolName } as const;
+  const what = { of: 'tool', text } as const;
   if (matched?.action === 'deny') return { ...what, action: 'deny', why: sayWhy(matched.rule), byRule: true };
-  if (mode === 'read_only' && !readOnly)
-    return { ...what, action: 'deny', why: `${toolName} does not declare what it changes, and the mode is read_only` };
+  if (mode === 'read_only' && !readOnly) return { ...what, action: 'deny', why: `${whyDenied}, and the mode is read_only` };
   if (matched) return { ...what, action: matched.action, why: sayWhy(matched.rule), byRule: true };
   if (readOnly) return { ...what, action: 'allow', why: 'it changes nothing' };
-  const remember = { tool: toolName, action: 'allow' } as const;
-  return { ...what, action: 'ask', why: `${toolName} does not declare what it touches`, remember };
+  return { ...what, action: 'ask', why: whyAsked, remember: { tool: toolName, action: 'allow' } };
 }
 
 /** Rules for all that was asked, or none: half of them would not allow it the next time. */

@@ -18,7 +18,19 @@ export interface Question {
 export type Access =
   | { kind: 'read' | 'write'; path: string; real?: string }
   /** `network` and `unsandboxed` are what the model asks for; whether it gets them is decided by the policy or a person. */
-  | { kind: 'command'; command: string; network: boolean; unsandboxed: boolean };
+  | { kind: 'command'; command: string; network: boolean; unsandboxed: boolean }
+  | Effect;
+
+/** Something that a tool of others does, which is neither a file nor a command of this machine: the call itself is judged. */
+export interface Effect {
+  kind: 'effect';
+  /** What is called, as its owner names it. */
+  name: string;
+  /** Whose it is, such as the id of a server. */
+  server?: string;
+  /** It changes nothing. Whoever declares that for others must have a reason to believe it. */
+  readOnly: boolean;
+}
 
 /** What a call would do. Nothing has been changed yet. */
 export interface Preparation {

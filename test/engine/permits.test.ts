@@ -7,11 +7,12 @@ import type { Rule, WorkspaceConfig } from '../../src/policy/port.js';
 import type { UiRequest } from '../../src/protocol/requests.js';
 import { loadSqlite } from '../../src/store/sqlite.js';
 import { createEditTool } from '../../src/tools/edit.js';
-import { toolText, type Tool } from '../../src/tools/port.js';
+import { toolText, type Effect, type Tool } from '../../src/tools/port.js';
 import { createReadMarks } from '../../src/tools/read-marks.js';
 import { createReadTool } from '../../src/tools/read.js';
 import { createWriteTool } from '../../src/tools/write.js';
 import { createTestEngine, type EngineSetup, type TestEngine } from '../support/engine.js';
+import { foreignTool } from '../support/foreign-tool.js';
 import { makeTempDir } from '../support/temp-dir.js';
 import { approvalOf } from '../support/requests.js';
 import { zodParameters } from '../../src/tools/zod-parameters.js';
@@ -467,6 +468,44 @@ test('a tool that does not declare what it touches runs only once a person allow
   await desk.call('mystery', {});
   expect(await desk.told()).toMatch(/^Not allowed: mystery does not declare/);
   expect(ran).toHaveLength(1);
+});
+
+test('a tool of others that declares an effect is asked about by its name, may be allowed for the session, and runs', async () => {
+  await using desk = createDesk();
+  const effect: Effect = { kind: 'effect', name: 'forecast', server: 'weather.example', readOnly: false };
+  const tool = foreignTool({ prepare: () => Promise.resolve({ accesses: [effect] }) });
+  expect(desk.berth.engine.tools.add(tool).ok).toBe(true);
+  await desk.call('weather', { city: 5 });
+  expect(await desk.told()).toBe('The arguments do not fit weather: city: must be a string');
+  await desk.call('weather', { city: 'Oslo' });
+  const request = await desk.approval();
+  expect(request.params).toMatchObject({
+    tool_name: 'weather',
+    args: { city: 'Oslo' },
+    subject: { kind: 'tool_call' },
+    why: 'it calls forecast of the server weather.example',
+  });
+  desk.answer(request, 'allow_session');
+  expect(await desk.told()).toBe('It rains in Oslo.');
+  await desk.call('weather', { city: 'Rome' });
+  expect(await desk.told()).toBe('It rains in Rome.');
+});
+
+test('an approval does not hold for a tool that was changed to do something else meanwhile', async () => {
+  await using desk = createDesk();
+  const withEffect = (name: string): Tool =>
+    foreignTool({ prepare: () => Promise.resolve({ accesses: [{ kind: 'effect', name, readOnly: false }] }) });
+  const added = desk.berth.engine.tools.add(withEffect('forecast'));
+  await desk.call('weather', { city: 'Oslo' });
+  const first = await desk.approval();
+  if (added.ok) added.value.change(withEffect('make_rain'));
+  const second = await desk.berth.until(desk.session, () =>
+    desk.berth.store.requests.open(desk.session).find(({ request_id }) => request_id !== first.request_id),
+  );
+  expect(second.params).toMatchObject({ why: 'it calls make_rain' });
+  desk.answer(second, 'allow_once');
+  expect(await desk.told()).toBe('It rains in Oslo.');
+  expect(desk.berth.store.requests.open(desk.session)).toEqual([]);
 });
 
 describe('a command', () => {

@@ -101,6 +101,38 @@ describe('a tool that does not declare what it touches', () => {
   });
 });
 
+describe('a call of a tool of others, which declares an effect', () => {
+  const effect = { kind: 'effect', name: 'create_issue', server: 'tracker', readOnly: false } as const;
+
+  test('is asked about in all modes by the name of what it calls, and denied where nothing may be changed', () => {
+    using world = makeWorld();
+    for (const mode of ['ask', 'auto_edit', 'full'] as const) {
+      const { action, why, remember, paths } = world.judge('tracker_issue', [effect], { mode });
+      expect({ action, why, remember, paths }).toEqual({
+        action: 'ask',
+        why: 'it calls create_issue of the server tracker',
+        remember: [{ tool: 'tracker_issue', action: 'allow' }],
+        paths: [],
+      });
+    }
+    expect(world.judge('tracker_issue', [effect], { mode: 'read_only', rules: [{ tool: '*', action: 'allow' }] })).toMatchObject({
+      action: 'deny',
+      why: 'create_issue of the server tracker may change something, and the mode is read_only',
+    });
+  });
+
+  test('runs unasked when the effect changes nothing, or when a rule allows the tool', () => {
+    using world = makeWorld();
+    const looks = { ...effect, readOnly: true };
+    for (const mode of ['ask', 'auto_edit', 'full', 'read_only'] as const) expect(world.judge('x', [looks], { mode }).action).toBe('allow');
+    expect(world.judge('x', [looks], { rules: [{ tool: 'x', action: 'deny' }] }).action).toBe('deny');
+    expect(world.judge('x', [effect], { rules: [{ tool: 'x', action: 'allow' }] }).action).toBe('allow');
+    expect(world.judge('x', [looks, effect]).action).toBe('ask');
+    // What it touches beside is judged beside.
+    expect(world.judge('x', [looks, { kind: 'write', path: 'a.txt' }]).action).toBe('ask');
+  });
+});
+
 test('a call that declares that it touches nothing is allowed in every mode, unless a rule is against its tool', () => {
   using world = makeWorld();
   for (const mode of ['ask', 'auto_edit', 'full', 'read_only'] as const) {
