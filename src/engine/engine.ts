@@ -1,6 +1,7 @@
 import type { Policy, Rule, RuleProblem, RuleSources } from '../policy/port.js';
 import type { UiMethod } from '../protocol/requests.js';
-import type { Fresh } from '../core/decision.js';
+import { accept, type Fresh } from '../core/decision.js';
+import { noSession } from '../protocol/events.js';
 import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
 import type { Providers } from '../providers/port.js';
@@ -31,7 +32,7 @@ import { createRunHistories } from './run-history.js';
 import { createRunTurns } from './run-turns.js';
 import { createSlots } from './slots.js';
 import { createToolCalls } from './tool-calls.js';
-import { createToolRegistry } from './tool-registry.js';
+import { createToolRegistry, type ToolChange } from './tool-registry.js';
 import { createWakes } from './wakes.js';
 
 export interface EngineDeps {
@@ -74,9 +75,10 @@ export interface EngineDeps {
 export function createEngine(deps: EngineDeps) {
   const { providers, now, clock, newId, attended, fault, onFatal, onBug } = deps;
   const store = toReadStore(deps.store);
-  const tools = createToolRegistry(deps.tools);
+  const tools = createToolRegistry({ own: deps.tools, onChange: tellTools });
   const wakes = createWakes();
   const giveUp = new AbortController();
+  let isClosed = false;
   /**
    * Live text moves subscribers only; everything else looks when something was committed. It goes out as soon as all that came with it is
    * read: the end of the turn comes after more reads of the same socket, and readers would have nothing to do meanwhile.
@@ -184,6 +186,12 @@ export function createEngine(deps: EngineDeps) {
     return tools.find(toolName)?.entry.resumable === true;
   }
 
+  /** A tool counts from now on, whether others can be told or not. */
+  function tellTools(op: ToolChange, name: string): void {
+    const payload = { session_id: noSession, op, tool_name: name } as const;
+    if (!isClosed) commit.decideShared(() => accept([{ type: 'tools_update', payload }], undefined));
+  }
+
   function tellWaiting(sessionId: string, text: string): void {
     signals.set(sessionId, 'status:model', { type: 'ui_status', payload: { session_id: sessionId, params: { key: 'model', text } } });
   }
@@ -230,6 +238,7 @@ export function createEngine(deps: EngineDeps) {
     },
     /** Nothing touches the store after this. */
     close(): void {
+      isClosed = true;
       housekeeping.stop();
       checkpoint.stop();
       wakes.close();

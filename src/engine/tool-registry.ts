@@ -8,6 +8,7 @@ export interface ToolRefusal {
   message: string;
 }
 
+export type ToolChange = 'added' | 'changed' | 'removed';
 export type Registered<T> = { ok: true; value: T } | { ok: false; refusal: ToolRefusal };
 
 /** A tool as it is registered now. */
@@ -38,8 +39,14 @@ interface Held extends KnownTool {
   end: AbortController;
 }
 
+interface Deps {
+  own: readonly ToolEntry[];
+  /** Called after each change. */
+  onChange(op: ToolChange, name: string): void;
+}
+
 /** The tools there are now: berth's own, which stay, and those that were added since. */
-export function createToolRegistry(own: readonly ToolEntry[]) {
+export function createToolRegistry({ own, onChange }: Deps) {
   /** In the order in which models are told of them. */
   const tools = new Map<string, Held>();
   for (const entry of own) tools.set(entry.name, hold(entry));
@@ -56,6 +63,7 @@ export function createToolRegistry(own: readonly ToolEntry[]) {
     let held = hold(toEntry(tool));
     const isMine = (): boolean => tools.get(name) === held;
     tools.set(name, held);
+    onChange('added', name);
     return {
       ok: true,
       value: {
@@ -66,6 +74,7 @@ export function createToolRegistry(own: readonly ToolEntry[]) {
           held = hold(toEntry(next), before.end);
           tools.set(name, held);
           before.outdate();
+          onChange('changed', name);
           return { ok: true, value: undefined };
         },
         remove() {
@@ -73,6 +82,7 @@ export function createToolRegistry(own: readonly ToolEntry[]) {
           tools.delete(name);
           held.end.abort();
           held.outdate();
+          onChange('removed', name);
         },
       },
     };

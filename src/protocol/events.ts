@@ -337,6 +337,11 @@ export const events = {
     live: false,
     payload: () => z.object({ ...inDaemon, changed: z.array(z.string()), needs_restart: z.array(z.string()) }),
   }),
+  tools_update: event({
+    summary: 'A tool was added, changed or removed while the daemon runs; list_tools tells the rest. `session_id` is empty.',
+    live: false,
+    payload: () => z.object({ ...inDaemon, op: z.enum(['added', 'changed', 'removed']), tool_name: z.string() }),
+  }),
   goodbye: event({
     summary: 'The last line before the daemon closes this connection.',
     live: true,

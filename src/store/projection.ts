@@ -137,6 +137,7 @@ export function createProjection(tables: Tables, bootId: string) {
         break;
       }
       case 'config_update':
+      case 'tools_update':
       case 'warning':
       case 'error':
       case 'ui_notify':

@@ -104,6 +104,24 @@ describe('a tool is not added', () => {
   });
 });
 
+test('each change is told in the log as an event of no session', async () => {
+  await using berth = createTestEngine();
+  const added = add(berth, foreignTool());
+  added.change(foreignTool({ description: 'Better.' }));
+  added.remove();
+  added.remove();
+  const told = [...berth.store.log.replay('')].filter(({ type }) => type === 'tools_update').map(({ payload }) => payload);
+  expect(told).toEqual(['added', 'changed', 'removed'].map((op) => ({ session_id: '', op, tool_name: 'weather' })));
+});
+
+test('a tool may still be removed when the engine is closed', async () => {
+  await using berth = createTestEngine();
+  const added = add(berth, foreignTool());
+  berth.engine.close();
+  added.remove();
+  expect(berth.engine.tools.list()).toEqual([]);
+});
+
 test('whoever removed a tool cannot change or remove the one that has its name now', async () => {
   await using berth = createTestEngine();
   const first = add(berth, foreignTool());
