@@ -3,7 +3,7 @@ import { limits } from '../protocol/limits.js';
 import { describeExcess, describeExit, describeNewAutorun, sandboxHint } from './bash-words.js';
 import { createKeptOutput, type KeptOutput } from './kept-output.js';
 import { toolText, type Confinement, type ToolContext, type ToolResult } from './port.js';
-import type { Exit, Processes, RunningCommand } from './processes.js';
+import type { Exit, Processes, RunningCommand } from './processes-port.js';
 
 interface Background {
   id: string;

@@ -3,7 +3,7 @@ import { limits } from '../protocol/limits.js';
 import { shownPath } from './file-paths.js';
 import type { Confinement } from './port.js';
 import type { Excess } from './process-watch.js';
-import type { Exit } from './processes.js';
+import type { Exit } from './processes-port.js';
 
 export function describeExit({ code, signal }: Exit): string {
   return signal === null ? `exit code ${code}` : `exit code ${code}, ${signal}`;

@@ -9,7 +9,7 @@ import { createLiveOutput } from './live-output.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from './port.js';
 import { toolFacts } from './tool-facts.js';
 import { CannotStart } from './process-spawn.js';
-import type { Processes, RunningCommand } from './processes.js';
+import type { Processes, RunningCommand } from './processes-port.js';
 import { zodParameters } from './zod-parameters.js';
 
 const privateDir = '/tmp';

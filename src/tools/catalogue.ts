@@ -1,7 +1,7 @@
 import { once } from '../protocol/once.js';
 import type { BubblewrapFound } from './bubblewrap.js';
 import type { Tool, ToolEntry, ToolFacts } from './port.js';
-import type { Processes } from './processes.js';
+import type { Processes } from './processes-port.js';
 import type { Todos } from './todo.js';
 import { toolFacts } from './tool-facts.js';
 

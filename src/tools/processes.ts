@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { constants as osConstants } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
-import { lookForAutorun, type AutorunKindOf } from './autorun-files.js';
+import { lookForAutorun } from './autorun-files.js';
 import type { Confinement } from './port.js';
-import { openOutputPipe, type TakeOutput } from './process-pipe.js';
+import { openOutputPipe } from './process-pipe.js';
 import { CannotStart, createSpawner, toCannotStart, toEnded, type SpawnDeps } from './process-spawn.js';
 import { machineBootId, readStat } from './process-table.js';
 import { askToEnd, endFamily, namespaceInit, signal, type Family } from './process-tree.js';
 import { createProcessWatch, type CommandBounds, type Excess } from './process-watch.js';
+import type { Exit, Processes, RunningCommand, StartedCommand } from './processes-port.js';
 
 /** A child that a crash may leave behind. */
 export interface ProcessRow {
@@ -36,40 +37,6 @@ export interface ProcessesDeps extends SpawnDeps {
   bounds(): CommandBounds;
 }
 
-export interface StartedCommand {
-  command: string;
-  /** A real path. */
-  cwd: string;
-  confinement: Confinement;
-  /** In the sandbox, existing files of these are read-only, and new ones are told. */
-  autorunKind?: AutorunKindOf;
-  sessionId: string;
-  runId: string;
-  toolCallId: string;
-  onOutput: TakeOutput;
-}
-
-/** The way shells count: 128 and the number of the signal for what was ended by one. */
-export interface Exit {
-  code: number;
-  signal: string | null;
-  /** New or changed files that programs run or agents follow later. */
-  newAutorun: string[];
-  /** Why it was ended before its time. */
-  excess: Excess | undefined;
-}
-
-export interface RunningCommand {
-  id: string;
-  pid: number;
-  /** Paths below its writable ones that it cannot write. */
-  readOnly: readonly string[];
-  /** Resolves when it has ended, its output is read and nothing that it started is left. Rejects when it could not be started. */
-  exited: Promise<Exit>;
-  /** Resolves when nothing of it is left. */
-  kill(): Promise<void>;
-}
-
 interface Running extends RunningCommand {
   sessionId: string;
   runId: string;
@@ -79,7 +46,7 @@ interface Running extends RunningCommand {
 const kernelRoom = 2;
 
 /** Starts commands, and ends them with everything that they have started. */
-export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
+export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Processes {
   const running = new Set<Running>();
   const farewells = new Map<string, Set<() => Promise<void>>>();
   const bootId = machineBootId();
@@ -181,30 +148,24 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
 
   return {
     start,
-    running: (): readonly RunningCommand[] => [...running],
-    /** Ends what a run has started. Called when the run ends. */
-    async killRun(runId: string): Promise<void> {
+    running: () => [...running],
+    async killRun(runId) {
       await killThose((command) => command.runId === runId);
       await sayFarewell(runId);
     },
-    async killSession(sessionId: string): Promise<void> {
+    async killSession(sessionId) {
       const runs = new Set([...running].filter((command) => command.sessionId === sessionId).map(({ runId }) => runId));
       await killThose((command) => command.sessionId === sessionId);
       for (const runId of runs) await sayFarewell(runId);
     },
-    async killAll(): Promise<void> {
+    async killAll() {
       await killThose(() => true);
       for (const runId of [...farewells.keys()]) await sayFarewell(runId);
     },
-    /** Calls back once, when `killRun` was told that the run is over. */
-    onRunEnd(runId: string, tell: () => Promise<void>): void {
+    onRunEnd(runId, tell) {
       farewells.set(runId, (farewells.get(runId) ?? new Set()).add(tell));
     },
-    /**
-     * At boot: ends what earlier daemons have left. A stranger that has the pid by now is not touched. Returns what went wrong, which keeps
-     * nobody from starting.
-     */
-    async reapLeft(): Promise<unknown[]> {
+    async reapLeft() {
       const faults: unknown[] = [];
       for (const { bootId: startedOn, pid, startTime, marker } of ledger.left()) {
         try {
@@ -218,7 +179,6 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps) {
     },
   };
 }
-export type Processes = ReturnType<typeof createProcesses>;
 
 async function endNamespace(pid: number, ended: Promise<unknown>, graceMs: number): Promise<void> {
   const isOver = ended.then(() => true);

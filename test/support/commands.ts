@@ -3,14 +3,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createBubblewrap, type BubblewrapFound } from '../../src/tools/bubblewrap.js';
 import type { Confinement } from '../../src/tools/port.js';
 import type { CommandBounds } from '../../src/tools/process-watch.js';
-import {
-  createProcesses,
-  type Exit,
-  type ProcessRow,
-  type Processes,
-  type RunningCommand,
-  type StartedCommand,
-} from '../../src/tools/processes.js';
+import type { Exit, Processes, RunningCommand, StartedCommand } from '../../src/tools/processes-port.js';
+import { createProcesses, type ProcessRow } from '../../src/tools/processes.js';
 
 export interface MemoryLedger {
   rows: ProcessRow[];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createBashTool } from '../../src/tools/bash.js';
 import type { Confinement, ToolContext } from '../../src/tools/port.js';
-import type { Processes } from '../../src/tools/processes.js';
+import type { Processes } from '../../src/tools/processes-port.js';
 import { missing } from '../needs.js';
 import { confine, randomId, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { makeTempDir } from '../support/temp-dir.js';

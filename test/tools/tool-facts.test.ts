@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { BubblewrapFound } from '../../src/tools/bubblewrap.js';
 import { listTools } from '../../src/tools/catalogue.js';
 import { touchesNothing } from '../../src/tools/port.js';
-import type { Processes } from '../../src/tools/processes.js';
+import type { Processes } from '../../src/tools/processes-port.js';
 
 test('what is known of a tool before it is loaded says whether it touches anything, as the tool itself does', async () => {
   const entries = listTools({
