@@ -1,7 +1,7 @@
 import { toolText, type Tool, type ToolParameters } from '../../src/tools/port.js';
 
 /** A schema as others write it, and a parse that knows no zod. */
-export const cityParameters: ToolParameters<{ city: string }> = {
+const cityParameters: ToolParameters<{ city: string }> = {
   jsonSchema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
   parse(args) {
     const { city } = args as { city?: unknown };
