@@ -1,6 +1,6 @@
 import type { Policy, Rule, RuleProblem, RuleSources } from '../policy/port.js';
 import type { UiMethod } from '../protocol/requests.js';
-import { accept, type Fresh } from '../core/decision.js';
+import { accept, type Decision, type Fresh } from '../core/decision.js';
 import { noSession } from '../protocol/events.js';
 import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
@@ -14,7 +14,7 @@ import { createAsks } from './asks.js';
 import { createAttempts, type RetrySettings } from './attempts.js';
 import { createCheckpoint } from './checkpoint.js';
 import type { FaultPoint } from './fault-points.js';
-import { createCommit, type Bookkeeping, type Commit } from './commit.js';
+import { createCommit, type Bookkeeping, type Commit, type Outcome } from './commit.js';
 import { createCompactions } from './compactions.js';
 import { createDrainers, type Drainers } from './drainers.js';
 import { createHousekeeping, type Housekeeping } from './housekeeping.js';
@@ -76,6 +76,7 @@ export function createEngine(deps: EngineDeps) {
   const { providers, now, clock, newId, attended, fault, onFatal, onBug } = deps;
   const store = toReadStore(deps.store);
   const tools = createToolRegistry({ own: deps.tools, onChange: tellTools });
+  const untoldTools = new Map<string, ToolChange>();
   const wakes = createWakes();
   const giveUp = new AbortController();
   let isClosed = false;
@@ -186,10 +187,23 @@ export function createEngine(deps: EngineDeps) {
     return tools.find(toolName)?.entry.resumable === true;
   }
 
-  /** A tool counts from now on, whether others can be told or not. */
+  /** A tool counts from now on. What the store does not take now is told in order once it does; of each tool the newest change. */
   function tellTools(op: ToolChange, name: string): void {
-    const payload = { session_id: noSession, op, tool_name: name } as const;
-    if (!isClosed) commit.decideShared(() => accept([{ type: 'tools_update', payload }], undefined));
+    if (isClosed) return;
+    const waits = untoldTools.size > 0;
+    if (!waits && !isRefused(commit.decideShared(() => toolsUpdate(op, name)))) return;
+    untoldTools.delete(name);
+    untoldTools.set(name, op);
+    if (!waits) tellUntoldTools().catch(onBug);
+  }
+
+  async function tellUntoldTools(): Promise<void> {
+    for (let [next] = untoldTools; next && !isClosed; [next] = untoldTools) {
+      const [name, op] = next;
+      await commit.decideSharedEventually(() => toolsUpdate(op, name));
+      // One that has changed again meanwhile stands at the end.
+      if (untoldTools.get(name) === op) untoldTools.delete(name);
+    }
   }
 
   function tellWaiting(sessionId: string, text: string): void {
@@ -257,3 +271,12 @@ export type Engine = ReturnType<typeof createEngine>;
 
 /** The engine for who serves clients: what they change is decided. */
 export type ServedEngine = Omit<Engine, 'bookkeeping'>;
+
+function toolsUpdate(op: ToolChange, toolName: string): Decision {
+  return accept([{ type: 'tools_update', payload: { session_id: noSession, op, tool_name: toolName } }], undefined);
+}
+
+/** The store did not take it now, and may later. */
+function isRefused(outcome: Outcome<unknown>): boolean {
+  return !outcome.ok && outcome.fault !== undefined;
+}

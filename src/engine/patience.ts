@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { reject } from '../core/decision.js';
+import { reject, type Decision, type Fresh } from '../core/decision.js';
 import { limits } from '../protocol/limits.js';
 import { StoreRefused, type StoreFault } from '../store/faults.js';
 import type { Bookkeeping, BookkeepingRows, Commit, Decide, Outcome } from './commit.js';
@@ -15,6 +15,8 @@ interface Deps {
 /** The engine's own commits: a store that is full or busy is waited for, visibly, and nothing goes on meanwhile. */
 export interface PatientCommit extends Commit, Bookkeeping {
   decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
+  /** The same for what is not of one session. */
+  decideSharedEventually<Reply>(decide: (fresh: Fresh) => Decision<Reply>): Promise<Outcome<Reply>>;
   /** The same for what a run has to say: once the run is over it is refused, and never said of the session's next run. */
   decideForRun<Reply>(sessionId: string, runId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
   /** Bookkeeping of a session that something else relies on. Throws StoreRefused when the daemon stops before the store takes it. */
@@ -29,14 +31,21 @@ export function createPatientCommit({ commit, onParked, stopped }: Deps): Patien
     });
   }
 
-  async function decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>> {
+  async function retry<Reply>(attempt: () => Outcome<Reply>, onFault: (fault: StoreFault | undefined) => void): Promise<Outcome<Reply>> {
     for (let waitMs: number = limits.commitRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
-      const outcome = commit.decide(sessionId, decide);
+      const outcome = attempt();
       const fault = outcome.ok ? undefined : outcome.fault;
-      if (waitMs > limits.commitRetryMinMs || fault) onParked(sessionId, fault);
+      if (waitMs > limits.commitRetryMinMs || fault) onFault(fault);
       if (!fault || stopped.aborted) return outcome;
       await waitAWhile(waitMs);
     }
+  }
+
+  function decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>> {
+    return retry(
+      () => commit.decide(sessionId, decide),
+      (fault) => onParked(sessionId, fault),
+    );
   }
 
   async function maintainEventually(sessionId: string, work: (rows: BookkeepingRows) => void): Promise<void> {
@@ -57,6 +66,12 @@ export function createPatientCommit({ commit, onParked, stopped }: Deps): Patien
   return {
     ...commit,
     decideEventually,
+    // No session waits for it, so that none is told.
+    decideSharedEventually: (decide) =>
+      retry(
+        () => commit.decideShared(decide),
+        () => undefined,
+      ),
     maintainEventually,
     decideForRun: (sessionId, runId, decide) =>
       decideEventually(sessionId, (state, fresh) => (state.run?.id === runId ? decide(state, fresh) : reject('aborted'))),

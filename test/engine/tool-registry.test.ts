@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { ToolRegistration } from '../../src/engine/tool-registry.js';
 import { limits } from '../../src/protocol/limits.js';
 import { textOf } from '../../src/protocol/content.js';
+import { loadSqlite } from '../../src/store/sqlite.js';
 import type { ModelRequest } from '../../src/providers/port.js';
 import { toolText, type Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
@@ -112,6 +113,27 @@ test('each change is told in the log as an event of no session', async () => {
   added.remove();
   const told = [...berth.store.log.replay('')].filter(({ type }) => type === 'tools_update').map(({ payload }) => payload);
   expect(told).toEqual(['added', 'changed', 'removed'].map((op) => ({ session_id: '', op, tool_name: 'weather' })));
+});
+
+test('changes that the store does not take now are told when it does: of each tool the newest', async () => {
+  await using berth = createTestEngine();
+  const theirs = new (loadSqlite())(berth.dbPath);
+  theirs.exec('BEGIN IMMEDIATE');
+  const added = add(berth, foreignTool());
+  add(berth, foreignTool({ name: 'other' }));
+  added.change(foreignTool({ description: 'Better.' }));
+  const ops = (): unknown[] =>
+    [...berth.store.log.replay('')].flatMap(({ type, payload }) => (type === 'tools_update' ? [[payload.op, payload.tool_name]] : []));
+  expect(ops()).toEqual([]);
+  theirs.exec('ROLLBACK');
+  theirs.close();
+  await berth.until('', () => (ops().length === 3 ? true : undefined));
+  // The first was on its way when it changed.
+  expect(ops()).toEqual([
+    ['added', 'weather'],
+    ['added', 'other'],
+    ['changed', 'weather'],
+  ]);
 });
 
 test('a tool may still be removed when the engine is closed', async () => {
