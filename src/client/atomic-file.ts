@@ -24,17 +24,9 @@ export const ownerOnly = 0o600;
 export function replaceFile(target: string, text: string, isLocked: () => boolean): boolean {
   removeLeftovers(target);
   const fresh = `${target}.${process.pid}.${Date.now()}.tmp`;
-  const descriptor = openSync(fresh, 'wx', ownerOnly);
   let kept = false;
   try {
-    try {
-      // A umask may take away even the owner's rights.
-      fchmodSync(descriptor, ownerOnly);
-      writeFileSync(descriptor, text);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    writeNewFile(fresh, text);
     if (!isLocked()) return false;
     renameSync(fresh, target);
     kept = true;
@@ -43,6 +35,19 @@ export function replaceFile(target: string, text: string, isLocked: () => boolea
   }
   syncDir(dirname(target));
   return true;
+}
+
+/** Writes a file that is not there yet, for its owner alone, and to the disk. */
+export function writeNewFile(file: string, text: string): void {
+  const descriptor = openSync(file, 'wx', ownerOnly);
+  try {
+    // A umask may take away even the owner's rights.
+    fchmodSync(descriptor, ownerOnly);
+    writeFileSync(descriptor, text);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
 }
 
 /** What a process that was killed had written so far: nobody else may be writing now. */

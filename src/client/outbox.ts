@@ -1,9 +1,9 @@
-import { closeSync, fchmodSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDir } from '../files/make-dir.js';
 import { readSmallFile } from '../files/small-file.js';
 import { limits } from '../protocol/limits.js';
-import { ownerOnly, syncDir } from './atomic-file.js';
+import { syncDir, writeNewFile } from './atomic-file.js';
 import { OutboxFull } from './errors.js';
 import { isRunning, readProcess, type ProcessIdentity } from './process-identity.js';
 
@@ -30,7 +30,7 @@ export interface LeftInput extends KeptInput {
  * one that may tell about it; to send one twice does no harm, because a daemon takes an input id once.
  */
 export interface Outbox {
-  /** Returns when the input is on disk. Throws OutboxFull when there is no room. */
+  /** Returns when the input is on disk. Throws OutboxFull when there is no room, RangeError for an id that no daemon takes. */
   keep(input: KeptInput): void;
   /** Inputs of a session whose process has ended, oldest first. */
   leftBehind(sessionId: string): LeftInput[];
@@ -113,9 +113,11 @@ export function createOutbox({ dir, notice }: Deps): Outbox {
       lastMs = Math.max(lastMs, input.atMs);
       const order = `${String(lastMs).padStart(15, '0')}-${String(++count % 1_000_000).padStart(6, '0')}`;
       const name = `${order}-${input.inputId}.json`;
+      // The name of a file, too: no id leads to another directory.
+      if (!kept.test(name)) throw new RangeError(`input_id is 1 to 128 of A-Z a-z 0-9 _ . : -, not ${JSON.stringify(input.inputId)}`);
       const draft = join(dir, `.${self.pid}-${self.startTime}.${count}.tmp`);
       try {
-        writeDurably(draft, text);
+        writeNewFile(draft, text);
         renameSync(draft, join(dir, name));
       } finally {
         rmSync(draft, { force: true });
@@ -155,18 +157,6 @@ function wasThere(act: () => void): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;
-  }
-}
-
-function writeDurably(file: string, text: string): void {
-  const descriptor = openSync(file, 'wx', ownerOnly);
-  try {
-    // A umask may take away even the owner's rights.
-    fchmodSync(descriptor, ownerOnly);
-    writeFileSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
   }
 }
 

@@ -112,6 +112,14 @@ test('a file that cannot be read is set aside and told once, and the others are 
   expect([left(outbox), outbox.notices.length]).toEqual([['good'], 5]);
 });
 
+test('an id that is no name of a file is refused, and writes nothing anywhere', () => {
+  using dir = makeTempDir();
+  const outbox = open(dir.file('outbox'));
+  for (const id of ['', '../../evil', 'a/../../evil', 'a b', 'x'.repeat(129)]) expect(() => outbox.keep(input(id))).toThrow(/input_id/);
+  expect(readdirSync(dir.path).filter((name) => name !== 'outbox')).toEqual([]);
+  expect(readdirSync(dir.file('outbox'))).toEqual([]);
+});
+
 test('it is bounded in number and size, and says so', () => {
   using dir = makeTempDir();
   const outbox = open(dir.file('many'));
