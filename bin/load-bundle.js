@@ -18,13 +18,13 @@ function loadBundle(file) {
   return module.exports;
 }
 
-/** V8 compares only the length of the source, so that the name of a cache ends with the digest that the source ends with. */
+/** V8 compares only the length of the source, so that the name of a cache has the digest that the source ends with. */
 function readCache(file, source) {
   const digest = source.slice(source.lastIndexOf('//') + 2).trim();
   try {
-    return readFileSync(file.replace(/\.cjs$/, `-${digest}.cache`));
+    return readFileSync(file.replace(/\.cjs$/, `-${digest}-${process.versions.v8}.cache`));
   } catch (error) {
-    if (error.code === 'ENOENT') return undefined;
+    if (error.code === 'ENOENT' || error.code === 'EACCES') return undefined;
     throw error;
   }
 }

@@ -93,7 +93,7 @@ async function cacheCode(written: readonly BuiltFile[]): Promise<string[]> {
   const fileOf = (name: string): string => {
     const { path, contents } = written.find((file) => file.path === join(dist, `${name}.cjs`))!;
     const [, digest] = /\/\/(\w+)\n$/.exec(Buffer.from(contents.subarray(-40)).toString())!;
-    return path.replace(/\.cjs$/, `-${digest}.cache`);
+    return path.replace(/\.cjs$/, `-${digest}-${process.versions.v8}.cache`);
   };
   const caches = { cli: fileOf('cli'), daemon: fileOf('daemon') };
   try {
