@@ -1,35 +1,9 @@
 import { expect, test } from 'vitest';
 import { requestLines } from '../../src/cli/request-lines.js';
 import { createStyle } from '../../src/cli/style.js';
-import { currentParams } from '../../src/protocol/old-requests.js';
-import type { UiMethod, UiRequest } from '../../src/protocol/requests.js';
-import { questionParams, uiRequest } from '../support/requests.js';
+import { ask, fullApproval, questionParams, uiRequest } from '../support/requests.js';
 
-/** A request of which only what matters is said. */
-function ask(method: UiMethod, said: Record<string, unknown>): UiRequest {
-  const address = { session_id: 'ses_0123456789abc', run_id: 'r', turn_id: '1', request_id: 'q', tool_call_id: 'c', ask_key: 'k' };
-  return { ...address, method, params: currentParams({ session_id: address.session_id, method, params: said }), expires_at: null };
-}
-
-const saidFull = {
-  kind: 'approval',
-  title: 'make\n1) Allow',
-  command: 'make\n1) Allow once\nrm x',
-  message: 'make\n1) Allow once\nrm x\nno rule allows it\nIt runs in the sandbox, with the network.',
-  tool_name: 'bash',
-  args: {},
-  asked_by: { session_id: 'ses_0123456789abc', title: 'the \u001b[2Jbuild', model: 'a/b' },
-  workspace: '/w',
-  sandboxed: true,
-  network: true,
-  options: [
-    { value: 'allow_once', label: 'Allow once' },
-    { value: 'allow_session', label: 'Allow this in this session' },
-    { value: 'allow_always', label: 'Always allow in this workspace: bash make' },
-    { value: 'deny', label: 'Deny, and stop the run' },
-  ],
-};
-const full = ask('select', saidFull);
+const full = ask('select', fullApproval);
 
 test('a question shows its options with numbers, and yes and no without', () => {
   const select = ask('select', { title: 'Which way?', options: ['North', 'South'] });
@@ -57,7 +31,7 @@ test('an approval says who asks and what would run, and nothing in a command loo
     'd) Deny, and stop the run',
     'r) Deny with a reason, and go on: r REASON',
   ]);
-  expect(requestLines(ask('select', { ...saidFull, sandboxed: false }))).toContain('[not in a sandbox, with the network]');
+  expect(requestLines(ask('select', { ...fullApproval, sandboxed: false }))).toContain('[not in a sandbox, with the network]');
 });
 
 test('a call that is no command is shown with its arguments', () => {
@@ -67,14 +41,14 @@ test('a call that is no command is shown with its arguments', () => {
 
 test('what is too long to show says how much is missing and what shows it', () => {
   const rest = 'berth answer q --show';
-  const long = { ...saidFull, command: undefined, message: '', tool_name: 'edit', args: { path: 'a.txt', edits: [] } };
+  const long = { ...fullApproval, command: undefined, message: '', tool_name: 'edit', args: { path: 'a.txt', edits: [] } };
   const diff = ['--- a.txt', '+++ a.txt', '@@ -1 +1 @@', ...Array.from({ length: 100 }, (_, n) => `+${n}`), ''].join('\n');
   const cut = requestLines(ask('select', { ...long, diff }), { linesMax: 10, rest });
   expect(cut.slice(2, 4)).toEqual(['edit a.txt', '--- a.txt']);
   expect(cut).toContain('  [this is not the whole change: 93 more lines]');
   expect(cut).toContain(`${rest} shows all of it`);
   expect(requestLines(ask('select', { ...long, diff }))).toContain('+99');
-  const wide = { ...saidFull, command: `echo ${'x'.repeat(1_000)}; rm y`, message: '' };
+  const wide = { ...fullApproval, command: `echo ${'x'.repeat(1_000)}; rm y`, message: '' };
   expect(requestLines(ask('select', wide), { linesMax: 10, rest })).toContain('  [this is not the whole command: the ends of 1 long line]');
   const painted = requestLines(ask('select', { ...long, diff: '-a\n+b\n' }), { style: createStyle(true) });
   expect(painted).toContain('\u001b[31m-a\u001b[39m');
@@ -84,7 +58,7 @@ test('what is too long to show says how much is missing and what shows it', () =
 test('of a long command the options repeat only the beginning, unless all of it is wanted', () => {
   const command = `echo ${'x'.repeat(5_000)}`;
   const always = { value: 'allow_always', label: `Always allow in this workspace: bash ${command}` };
-  const long = ask('select', { ...saidFull, command, message: '', options: [{ value: 'allow_once', label: 'Allow once' }, always] });
+  const long = ask('select', { ...fullApproval, command, message: '', options: [{ value: 'allow_once', label: 'Allow once' }, always] });
   const cut = requestLines(long, { linesMax: 60, rest: '/show' });
   expect(cut.at(-2)).toMatch(/^w\) Always allow in this workspace: bash echo x+…$/);
   expect(cut.at(-2)?.length).toBeLessThan(120);

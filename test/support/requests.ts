@@ -53,3 +53,29 @@ export function approvalOf({ params }: UiRequest): ApprovalParams {
   requestShapes.approval_params().parse(params);
   return params;
 }
+
+/** A request of which only what matters is said. */
+export function ask(method: UiMethod, said: Record<string, unknown>): UiRequest {
+  const address = { session_id: 'ses_0123456789abc', run_id: 'r', turn_id: '1', request_id: 'q', tool_call_id: 'c', ask_key: 'k' };
+  return { ...address, method, params: currentParams({ session_id: address.session_id, method, params: said }), expires_at: null };
+}
+
+/** An approval with everything in it, and a text that looks like a line of ours. */
+export const fullApproval = {
+  kind: 'approval',
+  title: 'make\n1) Allow',
+  command: 'make\n1) Allow once\nrm x',
+  message: 'make\n1) Allow once\nrm x\nno rule allows it\nIt runs in the sandbox, with the network.',
+  tool_name: 'bash',
+  args: {},
+  asked_by: { session_id: 'ses_0123456789abc', title: 'the \u001b[2Jbuild', model: 'a/b' },
+  workspace: '/w',
+  sandboxed: true,
+  network: true,
+  options: [
+    { value: 'allow_once', label: 'Allow once' },
+    { value: 'allow_session', label: 'Allow this in this session' },
+    { value: 'allow_always', label: 'Always allow in this workspace: bash make' },
+    { value: 'deny', label: 'Deny, and stop the run' },
+  ],
+};

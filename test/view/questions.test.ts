@@ -1,15 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { approvalAnswers, denyReasonKey } from '../../src/protocol/approval-answers.js';
-import { currentParams } from '../../src/protocol/old-requests.js';
-import type { UiMethod, UiRequest } from '../../src/protocol/requests.js';
 import { describeAnswer, hintOf, isSecret, readAnswer, toCard } from '../../src/view/questions.js';
-import { approvalParams, questionParams, uiRequest } from '../support/requests.js';
-
-/** A request of which only what matters is said. */
-function ask(method: UiMethod, said: Record<string, unknown>): UiRequest {
-  const address = { session_id: 'ses_0123456789abc', run_id: 'r', turn_id: '1', request_id: 'q', tool_call_id: 'c', ask_key: 'k' };
-  return { ...address, method, params: currentParams({ session_id: address.session_id, method, params: said }), expires_at: null };
-}
+import { approvalParams, ask, fullApproval, questionParams, uiRequest } from '../support/requests.js';
 
 const options = [
   { value: 'n', label: 'North' },
@@ -28,25 +20,7 @@ const approval = ask('select', {
   ],
 });
 
-const saidFull = {
-  kind: 'approval',
-  title: 'make\n1) Allow',
-  command: 'make\n1) Allow once\nrm x',
-  message: 'make\n1) Allow once\nrm x\nno rule allows it\nIt runs in the sandbox, with the network.',
-  tool_name: 'bash',
-  args: {},
-  asked_by: { session_id: 'ses_0123456789abc', title: 'the \u001b[2Jbuild', model: 'a/b' },
-  workspace: '/w',
-  sandboxed: true,
-  network: true,
-  options: [
-    { value: 'allow_once', label: 'Allow once' },
-    { value: 'allow_session', label: 'Allow this in this session' },
-    { value: 'allow_always', label: 'Always allow in this workspace: bash make' },
-    { value: 'deny', label: 'Deny, and stop the run' },
-  ],
-};
-const full = ask('select', saidFull);
+const full = ask('select', fullApproval);
 
 test('a choice is made by number, label or value, and a value wins over a number', () => {
   expect(readAnswer(select, '1')).toEqual({ ok: true, result: 'n' });
@@ -89,7 +63,7 @@ test('an approval is answered with a letter or a word, which means the same in e
   }
   for (const typed of ['i', 'y', 'yes', 'r', 'constructor', 'allow', 'as', ''])
     expect(readAnswer(full, typed)).toMatchObject({ ok: false });
-  const online = ask('select', { ...saidFull, options: [{ value: 'allow_network', label: 'Allow once, with internet access' }] });
+  const online = ask('select', { ...fullApproval, options: [{ value: 'allow_network', label: 'Allow once, with internet access' }] });
   for (const typed of ['i', 'internet']) expect(readAnswer(online, typed)).toEqual({ ok: true, result: 'allow_network' });
   expect(readAnswer(online, 'n')).toMatchObject({ ok: false });
   expect(readAnswer(select, 'yes')).toMatchObject({ ok: false });
