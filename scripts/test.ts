@@ -12,7 +12,12 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 interface Report {
   numPassedTests: number;
   numFailedTests: number;
-  testResults: { name: string; status: string; assertionResults: { fullName: string; status: string }[] }[];
+  testResults: {
+    name: string;
+    status: string;
+    message?: string;
+    assertionResults: { fullName: string; status: string; failureMessages?: string[] }[];
+  }[];
 }
 
 function run(command: string, args: string[], shown: boolean): Promise<{ ok: boolean; output: string }> {
@@ -79,6 +84,18 @@ function tellSkipped(report: Report): void {
   }
 }
 
+const failureCharsMax = 1_500;
+
+/** What failed, a line each and with its reason, where the eye and a log that keeps only its end have it: last. */
+function tellFailed(report: Report): void {
+  for (const file of report.testResults.filter(({ status }) => status === 'failed')) {
+    const tests = file.assertionResults.filter(({ status }) => status === 'failed');
+    const failures = tests.map((test) => `${test.fullName}: ${(test.failureMessages ?? []).join('\n')}`);
+    for (const failure of failures.length > 0 ? failures : [file.message ?? 'could not be run'])
+      process.stdout.write(`FAILED ${relative(root, file.name)}: ${failure.slice(0, failureCharsMax).replace(/\s*\n\s*/g, ' | ')}\n`);
+  }
+}
+
 const built = await runStep('build');
 const [checked, { ok, report }] = await Promise.all([isLong ? [] : runChecks(), runTests()]);
 const failedSteps = [built, ...checked].filter((step) => !step.ok);
@@ -89,6 +106,8 @@ if (!isLong)
   process.stdout.write(
     '\nLeft out: suites that take minutes (test/**/*.long.test.ts), and the long sizes of others; npm run test:long runs them\n',
   );
+if (report) tellFailed(report);
+for (const { script } of failedSteps) process.stdout.write(`FAILED npm run ${script}\n`);
 // A file that cannot be loaded fails without a failed test in it.
 const filesFailed = report?.testResults.filter(
   (file) => file.status === 'failed' && file.assertionResults.every((test) => test.status !== 'failed'),
