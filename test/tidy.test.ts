@@ -42,6 +42,9 @@ const transactionFiles = new Set(['engine/commit.ts', 'store/migrate.ts', 'daemo
 /** Besides the door: what makes the store, hands it to the door, and what locks the state directory. */
 const writerFiles = new Set(['engine/commit.ts', 'engine/engine.ts', 'daemon/start.ts', 'daemon/lock.ts']);
 const writerNames = /^(Store|StoreWriters|createStore|create\w+Rows|createEventLog|Database|loadSqlite|openOrCreate|openDatabase)$/;
+/** Where the session id `*` of the wire becomes a scope, and the folders that know nothing of it. */
+const wireScopeFile = 'server/event-server.ts';
+const scopedFolders = new Set(['core', 'store', 'engine', 'server']);
 const synchronousPlaces = ['core/', 'engine/commit.ts', 'server/handlers/'];
 const programStarters = new Set(['tools', 'mcp', 'extensions', 'policy', 'daemon', 'client', 'cli']);
 const loadedWhenUsed = ['openai', '@anthropic-ai/sdk', '@modelcontextprotocol/sdk', '@agentclientprotocol/sdk', '@earendil-works/pi-tui'];
@@ -310,6 +313,14 @@ const laws: Law[] = [
         const whole = fields.filter((field) => ['message', 'content', 'text', 'partial', 'output', 'result'].includes(field));
         return fields.includes('offset') ? whole.map((field) => `${type}.${field}`) : [`${type} has no offset`];
       }),
+  },
+  {
+    law: 'a session id is of one session: what means all of them is a Scope, but on the wire',
+    check: () =>
+      find(
+        inFolders(scopedFolders).filter(({ name }) => name !== wireScopeFile),
+        (node) => ts.isStringLiteralLike(node) && node.text === '*',
+      ),
   },
   { law: '10 idle is free: nothing polls', check: () => find(sources, (node) => isReference(node, new Set(['setInterval']))) },
   {

@@ -1,3 +1,4 @@
+import type { Scope } from '../core/scope.js';
 import { encodeLive } from '../protocol/encode.js';
 import type { LiveEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
@@ -28,9 +29,9 @@ export function createLiveSignals({ wake, now }: { wake(sessionId: string): void
       wake(sessionId);
     },
     /** Signals newer than what a reader has seen, in the order in which they were set. */
-    since(sessionId: string, seen: number): Signal[] {
+    since(scope: Scope, seen: number): Signal[] {
       if (seen >= version) return [];
-      const mine = sessionId === '*' ? [...bySession.values()] : [bySession.get(sessionId) ?? new Map<string, Signal>()];
+      const mine = scope.all ? [...bySession.values()] : [bySession.get(scope.sessionId) ?? new Map<string, Signal>()];
       return mine
         .flatMap((signals) => [...signals.values()])
         .filter((signal) => signal.version > seen)

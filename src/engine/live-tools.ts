@@ -1,3 +1,4 @@
+import type { Scope } from '../core/scope.js';
 import { wholeUnits } from '../protocol/content.js';
 import { encodeLive } from '../protocol/encode.js';
 import { limits } from '../protocol/limits.js';
@@ -42,8 +43,7 @@ export function createLiveTools({ wake, now }: { wake(sessionId: string): void; 
       if (rest.length > 0) bySession.set(tool.sessionId, rest);
       else bySession.delete(tool.sessionId);
     },
-    openIn: (sessionId: string): readonly OpenTool[] =>
-      sessionId === '*' ? [...bySession.values()].flat() : (bySession.get(sessionId) ?? none),
+    openIn: (scope: Scope): readonly OpenTool[] => (scope.all ? [...bySession.values()].flat() : (bySession.get(scope.sessionId) ?? none)),
     view: (sessionId: string): RunningTool[] =>
       (bySession.get(sessionId) ?? none).map(({ toolCallId, toolName, title, args, tail, offset }) => ({
         tool_call_id: toolCallId,

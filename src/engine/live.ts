@@ -1,3 +1,4 @@
+import type { Scope } from '../core/scope.js';
 import { wholeUnits } from '../protocol/content.js';
 import { encodeLive } from '../protocol/encode.js';
 import type { EventPayload } from '../protocol/events.js';
@@ -131,7 +132,7 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
       if (rest.length > 0) bySession.set(message.sessionId, rest);
       else bySession.delete(message.sessionId);
     },
-    openIn: (sessionId: string): readonly OpenMessage[] => (sessionId === '*' ? [...open.values()] : (bySession.get(sessionId) ?? none)),
+    openIn: (scope: Scope): readonly OpenMessage[] => (scope.all ? [...open.values()] : (bySession.get(scope.sessionId) ?? none)),
     /** A message that has just ended, until its readers have been served once; who is slower reads the entry. */
     justEnded: (messageId: string): OpenMessage | undefined => ended.get(messageId),
     forgetEnded(sessionId: string): void {

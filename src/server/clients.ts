@@ -1,3 +1,4 @@
+import { inScope, type Scope } from '../core/scope.js';
 import type { UiMethod } from '../protocol/requests.js';
 import type { ClientView } from '../protocol/views.js';
 
@@ -13,7 +14,7 @@ export interface Client {
   /** The session that commands mean which name none; empty when there is none. */
   sessionId: string;
   /** What each of its event connections watches. */
-  watches: Map<object, string>;
+  watches: Map<object, Scope>;
 }
 
 /** How a client is named as the one who said something. */
@@ -25,8 +26,9 @@ export function createClients({ onChange }: { onChange(sessionId: string): void 
   const clients = new Map<string, Client>();
 
   function told(client: Client): void {
-    for (const sessionId of new Set([client.sessionId, ...client.watches.values()])) {
-      if (sessionId !== '' && sessionId !== '*') onChange(sessionId);
+    const watched = [...client.watches.values()].map(({ sessionId }) => sessionId);
+    for (const sessionId of new Set([client.sessionId, ...watched])) {
+      if (sessionId !== undefined && sessionId !== '') onChange(sessionId);
     }
   }
 
@@ -57,15 +59,15 @@ export function createClients({ onChange }: { onChange(sessionId: string): void 
       client.sessionId = sessionId;
       told(client);
     },
-    /** An event connection of a client begins to watch a session, or stops. */
-    watch(clientId: string, connection: object, sessionId: string | undefined): void {
+    /** An event connection of a client begins to watch, or stops. */
+    watch(clientId: string, connection: object, scope: Scope | undefined): void {
       const client = clients.get(clientId);
       if (!client) return;
-      if (sessionId === undefined) {
+      if (scope === undefined) {
         told(client);
         client.watches.delete(connection);
       } else {
-        client.watches.set(connection, sessionId);
+        client.watches.set(connection, scope);
         told(client);
       }
     },
@@ -73,7 +75,7 @@ export function createClients({ onChange }: { onChange(sessionId: string): void 
     attended(sessionId: string, method: UiMethod): boolean {
       for (const client of clients.values()) {
         if (client.role !== 'controller' || !client.uiCapabilities.includes(method)) continue;
-        for (const watched of client.watches.values()) if (watched === sessionId || watched === '*') return true;
+        for (const watched of client.watches.values()) if (inScope(watched, sessionId)) return true;
       }
       return false;
     },
@@ -81,7 +83,9 @@ export function createClients({ onChange }: { onChange(sessionId: string): void 
     all: (): ClientView[] => [...clients.values()].map(toView),
     of: (sessionId: string): ClientView[] =>
       [...clients.values()]
-        .filter((client) => client.sessionId === sessionId || [...client.watches.values()].includes(sessionId))
+        .filter(
+          (client) => client.sessionId === sessionId || [...client.watches.values()].some((watched) => watched.sessionId === sessionId),
+        )
         .map(toView),
   };
 }

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { allSessions, type Scope } from '../core/scope.js';
 import type { ServedEngine } from '../engine/engine.js';
 import { subscribe } from '../protocol/commands.js';
 import { encodeLive } from '../protocol/encode.js';
@@ -30,6 +31,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
   const { log, runs, sessions } = engine.store;
   const connections = new Map<Connection, { subscription: Subscription | undefined; clientId: string | undefined }>();
   const bySession = new Map<string, Set<Subscription>>();
+  const ofAll = new Set<Subscription>();
   const endedTexts = createEndedTexts(engine);
   const heardOut = createEndedRuns(now);
 
@@ -38,7 +40,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
 
   function pump(sessionId: string): void {
     for (const subscription of bySession.get(sessionId) ?? []) subscription.pump();
-    for (const subscription of bySession.get('*') ?? []) subscription.pump();
+    for (const subscription of ofAll) subscription.pump();
     endedTexts.forget();
     engine.live.forgetEnded(sessionId);
     log.trim();
@@ -52,15 +54,27 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
     connection.close(`${encodeLive({ type: 'goodbye', payload: { reason } }, 0, new Date(now()).toISOString())}\n`);
   }
 
+  function join(subscription: Subscription): void {
+    const { all, sessionId } = subscription.scope;
+    if (all) ofAll.add(subscription);
+    else bySession.set(sessionId, (bySession.get(sessionId) ?? new Set()).add(subscription));
+  }
+
+  function leave(subscription: Subscription): void {
+    const { all, sessionId } = subscription.scope;
+    if (all) return void ofAll.delete(subscription);
+    const others = bySession.get(sessionId);
+    others?.delete(subscription);
+    if (others?.size === 0) bySession.delete(sessionId);
+  }
+
   function stopSubscription(connection: Connection): void {
     const state = connections.get(connection);
     const { subscription } = state ?? {};
     if (!state || !subscription) return;
     subscription.stop();
     state.subscription = undefined;
-    const others = bySession.get(subscription.sessionId);
-    others?.delete(subscription);
-    if (others?.size === 0) bySession.delete(subscription.sessionId);
+    leave(subscription);
     if (state.clientId !== undefined) clients.watch(state.clientId, connection, undefined);
   }
 
@@ -77,9 +91,8 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
     });
     state.subscription = subscription;
     state.clientId = clientId;
-    const others = bySession.get(start.sessionId) ?? new Set();
-    bySession.set(start.sessionId, others.add(subscription));
-    if (clientId !== undefined && start.live) clients.watch(clientId, connection, start.sessionId);
+    join(subscription);
+    if (clientId !== undefined && start.live) clients.watch(clientId, connection, start.scope);
     subscription.pump();
   }
 
@@ -106,18 +119,19 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
     const parsed = subscribe.payload.safeParse(read.payload);
     if (!parsed.success) return refuse(read.id, toPayloadRefusal(parsed.error));
     const { session_id: sessionId, after, log_id, live, client_id } = parsed.data;
-    if (sessionId !== '*' && !sessions.exists(sessionId)) {
+    const scope = toScope(sessionId);
+    if (!scope.all && !sessions.exists(sessionId)) {
       return refuse(read.id, refusal('session_not_found', `there is no session ${sessionId}`, { field: 'session_id' }));
     }
     const problem = cursorProblem(after, log_id);
     if (problem) return refuse(read.id, problem);
     stopSubscription(connection);
     const head = log.head();
-    const payload = { seq: log.lastSeqOf(sessionId), resumed: after !== undefined, log_id: logId, session_id: sessionId };
+    const payload = { seq: log.lastSeqOf(scope), resumed: after !== undefined, log_id: logId, session_id: sessionId };
     connection.write(encodeAnswer(read.id, { ok: true, type: 'subscribed', payload }, head));
     begin(
       connection,
-      { sessionId, after: after ?? head, fromCursor: after !== undefined, liveFrom: head, live, prelude: undefined },
+      { scope, after: after ?? head, fromCursor: after !== undefined, liveFrom: head, live, prelude: undefined },
       client_id,
     );
   }
@@ -147,7 +161,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
       function beginUnasked(): void {
         const recent = runs.recent(now() - limits.v1EndedRunMs);
         const prelude = { runIds: recent.filter((runId) => !heardOut.has(runId, toldBefore)), upTo: acceptedAt };
-        const start = { sessionId: '*', after: acceptedAt, fromCursor: false, liveFrom: 0, live: true, prelude };
+        const start = { scope: allSessions, after: acceptedAt, fromCursor: false, liveFrom: 0, live: true, prelude };
         if (connection.isOpen()) begin(connection, start, undefined);
       }
       // Whoever says nothing is a client of the first protocol: it hears of everything, and of what is going on first.
@@ -163,4 +177,9 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
       for (const connection of connections.keys()) goodbye(connection, 'shutting_down');
     },
   };
+}
+
+/** Here the wire's word for all sessions ends. */
+function toScope(sessionId: string): Scope {
+  return sessionId === '*' ? allSessions : { sessionId };
 }

@@ -114,7 +114,7 @@ export function createStateView(engine: ServedEngine, clients: Clients) {
       partial:
         state.id === ''
           ? []
-          : engine.live.openIn(state.id).map((message) => ({
+          : engine.live.openIn({ sessionId: state.id }).map((message) => ({
               message_id: message.messageId,
               role: 'assistant' as const,
               run_id: message.runId,

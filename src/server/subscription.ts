@@ -1,3 +1,4 @@
+import type { Scope } from '../core/scope.js';
 import type { ServedEngine } from '../engine/engine.js';
 import { limits } from '../protocol/limits.js';
 import type { LogPage } from '../store/event-log.js';
@@ -6,7 +7,7 @@ import type { Connection } from './connection.js';
 import type { EndedTexts } from './ended-texts.js';
 
 export interface SubscriptionStart {
-  sessionId: string;
+  scope: Scope;
   /** Everything above this is sent. */
   after: number;
   /** The reader had a view of the session at `after`. */
@@ -19,7 +20,7 @@ export interface SubscriptionStart {
 }
 
 export interface Subscription {
-  readonly sessionId: string;
+  readonly scope: Scope;
   /** Writes what there is, as far as the reader takes it. Cheap when there is nothing. */
   pump(): void;
   /** Writes the rest of a line that is half written, whether the reader takes it or not. False when it is gone. */
@@ -45,7 +46,7 @@ interface Deps {
 export function createSubscription(connection: Connection, start: SubscriptionStart, deps: Deps): Subscription {
   const { engine, endedTexts, onStalled, onSessionDeleted, onLineLost, onRunEnd } = deps;
   const { log } = engine.store;
-  const { sessionId } = start;
+  const { scope } = start;
   let cursor = start.after;
   let told = start.prelude ? 0 : Infinity;
   const sent = new Map<string, number[]>();
@@ -53,7 +54,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
   /** A long line of which some pieces are written. */
   let begun: { seq: number; bytes: number; pieces: number } | undefined;
   // Signals have no seq, so that a reader with a cursor may have missed some: it is told the newest of each key again.
-  let seenSignals = start.fromCursor && sessionId !== '*' ? 0 : engine.signals.version();
+  let seenSignals = start.fromCursor && !scope.all ? 0 : engine.signals.version();
   let stalled: NodeJS.Timeout | undefined;
   let scheduled = false;
   let stopped = false;
@@ -101,12 +102,12 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
   function writeLog(): boolean {
     if (cursor >= log.head()) return true;
     const head = log.head();
-    const page = log.readAfter(sessionId, cursor);
+    const page = log.readAfter(scope, cursor);
     if (isLineLost(page)) return false;
     for (const line of page.lines) {
       if (!connection.canWrite() || !writeLine(line, start.live && line.seq > start.liveFrom)) return false;
       cursor = line.seq;
-      if (line.deleted && sessionId !== '*') {
+      if (line.deleted && !scope.all) {
         onSessionDeleted();
         return false;
       }
@@ -180,7 +181,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
 
   /** Only once the cursor is at the head: a delta never overtakes the event that introduces its message. */
   function writeLive(): void {
-    for (const message of engine.live.openIn(sessionId)) {
+    for (const message of engine.live.openIn(scope)) {
       let offsets = sent.get(message.messageId);
       if (!offsets) sent.set(message.messageId, (offsets = []));
       for (let block = 0; block < message.blocks.length; block++) {
@@ -194,7 +195,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
       }
     }
     writeToolOutput();
-    for (const signal of engine.signals.since(sessionId, seenSignals)) {
+    for (const signal of engine.signals.since(scope, seenSignals)) {
       if (!connection.canWrite()) return;
       connection.write(signal.line);
       seenSignals = signal.version;
@@ -204,7 +205,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
   }
 
   function writeToolOutput(): void {
-    const tools = engine.liveTools.openIn(sessionId);
+    const tools = engine.liveTools.openIn(scope);
     if (tools.length === 0) {
       if (sentOutput.size > 0) sentOutput.clear();
       return;
@@ -220,7 +221,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
   }
 
   return {
-    sessionId,
+    scope,
     pump,
     finishLine() {
       if (!begun) return true;

@@ -1,3 +1,4 @@
+import { inScope, type Scope } from '../core/scope.js';
 import type { DurableEvent, DurableType, Fact } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { EventBodies } from './event-bodies.js';
@@ -94,11 +95,11 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     return row && lineOf(row);
   }
 
-  function pageOfTail(sessionId: string, after: number): LogPage {
+  function pageOfTail(scope: Scope, after: number): LogPage {
     const lines: LogLine[] = [];
     for (let at = firstInTail(after); at < tail.length; at++) {
       const line = tail[at];
-      if (!line || (sessionId !== '*' && line.sessionId !== sessionId)) continue;
+      if (!line || !inScope(scope, line.sessionId)) continue;
       if (line.pieces) {
         lines.push(line);
         continue;
@@ -141,17 +142,14 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
       trim(): void {
         if (tailBytes > limits.eventTailBytesMax) trimTail();
       },
-      /** A page of what stands after a cursor, of one session or of all (`*`). */
-      readAfter(sessionId: string, after: number): LogPage {
+      /** A page of what stands after a cursor. */
+      readAfter(scope: Scope, after: number): LogPage {
         if (after >= head) return { lines: [], more: false };
         if (after < tailFrom) {
-          const rows =
-            sessionId === '*'
-              ? afterAll.iterate(after, limits.eventPageRowsMax + 1)
-              : afterSession.iterate(sessionId, after, limits.eventPageRowsMax + 1);
-          return toPage(rows);
+          const rowsMax = limits.eventPageRowsMax + 1;
+          return toPage(scope.all ? afterAll.iterate(after, rowsMax) : afterSession.iterate(scope.sessionId, after, rowsMax));
         }
-        return pageOfTail(sessionId, after);
+        return pageOfTail(scope, after);
       },
       /** Undefined when it was deleted. */
       lineAt,
@@ -168,7 +166,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
         const row = firstOfType.get(sessionId, after, type);
         return row && (fromRow(row) as DurableEvent & { type: T });
       },
-      lastSeqOf: (sessionId: string): number => (sessionId === '*' ? head : (lastOfSession.get(sessionId) ?? 0)),
+      lastSeqOf: (scope: Scope): number => (scope.all ? head : (lastOfSession.get(scope.sessionId) ?? 0)),
       /** Whole events after a position, for checking that rows are what the log folds to. */
       *replay(sessionId: string): Generator<DurableEvent> {
         for (const row of afterSession.iterate(sessionId, 0, Number.MAX_SAFE_INTEGER)) yield fromRow(row);

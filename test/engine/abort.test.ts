@@ -53,11 +53,11 @@ describe('an abort', () => {
     const session = berth.session();
     berth.prompt(session);
     (await berth.model.next()).say('half an ans');
-    await berth.until(session, () => berth.engine.live.openIn(session).find((message) => message.units > 0));
+    await berth.until(session, () => berth.engine.live.openIn({ sessionId: session }).find((message) => message.units > 0));
     berth.abort(session);
     await berth.idle(session);
     expect(berth.history(session)).toEqual(['user: go', 'assistant: half an ans']);
-    expect(berth.engine.live.openIn(session)).toEqual([]);
+    expect(berth.engine.live.openIn({ sessionId: session })).toEqual([]);
     expect(berth.store.db.prepare('SELECT count(*) FROM partial').pluck().get()).toBe(0);
   });
 
@@ -135,7 +135,7 @@ describe('an abort', () => {
     berth.prompt(session);
     const call = await berth.model.next();
     call.say('I never st');
-    await berth.until(session, () => berth.engine.live.openIn(session)[0]);
+    await berth.until(session, () => berth.engine.live.openIn({ sessionId: session })[0]);
     berth.abort(session);
     await berth.idle(session);
     call.cut();

@@ -50,7 +50,7 @@ function expectClosed(berth: TestEngine, session: string): void {
   const asked = events.flatMap((event) => (event.type === 'ui_request' ? [event.payload.request_id] : []));
   const resolved = events.flatMap((event) => (event.type === 'ui_resolved' ? [event.payload.request_id] : []));
   expect(resolved.toSorted()).toEqual(asked.toSorted());
-  expect(berth.engine.live.openIn(session)).toEqual([]);
+  expect(berth.engine.live.openIn({ sessionId: session })).toEqual([]);
   expect(berth.store.load(session)).toMatchObject({ run: null, requests: [] });
 }
 

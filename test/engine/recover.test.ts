@@ -7,7 +7,7 @@ test('a session that says so is continued after a crash, so many times in a row 
   const session = first.session({ recovery: 'continue' });
   first.prompt(session);
   (await first.model.next()).say('half an ans');
-  await first.until(session, () => first.engine.live.openIn(session).find((message) => message.units > 0));
+  await first.until(session, () => first.engine.live.openIn({ sessionId: session }).find((message) => message.units > 0));
   let berth = first;
   const later: (typeof first)[] = [];
   for (let attempt = 1; attempt <= limits.recoveryAttemptsMax + 1; attempt++) {

@@ -147,7 +147,7 @@ describe('a provider that fails', () => {
     expect(state?.lastRun?.error?.message).toContain(why);
     expect(state?.inputs.map(({ text }) => text)).toEqual(['later']);
     expect(berth.told(session).slice(-3)).toEqual(['error', 'queue_update paused', 'agent_end failed']);
-    expect(berth.engine.live.openIn(session)).toEqual([]);
+    expect(berth.engine.live.openIn({ sessionId: session })).toEqual([]);
     berth.prompt(session, 'again');
     (await berth.model.next()).say('fine').end();
     (await berth.model.next()).say('and later').end();

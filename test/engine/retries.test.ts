@@ -28,7 +28,7 @@ describe('a failure that may pass', () => {
       [undefined, undefined],
     ]);
     expect(new Set(ends.map(({ message_id }) => message_id)).size).toBe(3);
-    expect(berth.engine.live.openIn(session)).toEqual([]);
+    expect(berth.engine.live.openIn({ sessionId: session })).toEqual([]);
   });
 
   test('is asked for again so many times and no more; then the run fails and the session works', async () => {

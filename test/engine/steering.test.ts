@@ -15,7 +15,7 @@ describe('a steer', () => {
     const session = berth.session();
     berth.prompt(session, 'first');
     const answer = (await berth.model.next()).begin().say('half');
-    await berth.until(session, () => (berth.engine.live.openIn(session).length > 0 ? true : undefined));
+    await berth.until(session, () => (berth.engine.live.openIn({ sessionId: session }).length > 0 ? true : undefined));
     expect(berth.submit(session, 'steer', 'turn around').ok).toBe(true);
     answer.say(' whole').end();
     const second = await berth.model.next();

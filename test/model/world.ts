@@ -6,6 +6,7 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { vi } from 'vitest';
 import { applyEvent, emptyView, viewOf, type SessionView } from '../../src/view/session-view.js';
+import { allSessions } from '../../src/core/scope.js';
 import { emptySession, evolve, type SessionState } from '../../src/core/session.js';
 import { createEngine, type Engine } from '../../src/engine/engine.js';
 import { commands, type CommandInput, type CommandType, type ReplyPayload } from '../../src/protocol/commands.js';
@@ -251,7 +252,7 @@ export function createWorld(seed: number) {
   function kill(): void {
     const { life, engine } = running();
     life.dead = true;
-    for (const message of engine.live.openIn('*')) engine.live.end(message);
+    for (const message of engine.live.openIn(allSessions)) engine.live.end(message);
   }
 
   async function bury(): Promise<void> {
@@ -283,7 +284,7 @@ export function createWorld(seed: number) {
     const touched = new Set<string>();
     const inCommit = new Set<string>();
     for (let more = true; more;) {
-      const page = store.log.readAfter('*', monitor.seq());
+      const page = store.log.readAfter(allSessions, monitor.seq());
       for (const { pieces } of page.lines) {
         const event = JSON.parse(Buffer.concat(pieces).toString()) as DurableEvent;
         const { session_id } = event.payload;
@@ -331,7 +332,7 @@ export function createWorld(seed: number) {
   function hear(onlooker: Onlooker): void {
     const { store } = running();
     for (let more = true; more;) {
-      const page = store.log.readAfter(onlooker.sessionId, onlooker.view.seq);
+      const page = store.log.readAfter({ sessionId: onlooker.sessionId }, onlooker.view.seq);
       for (const { pieces } of page.lines) {
         onlooker.view = applyEvent(onlooker.view, JSON.parse(Buffer.concat(pieces).toString()) as WireEvent);
       }
@@ -493,7 +494,7 @@ export function createWorld(seed: number) {
             bug ??= error;
           }
         }),
-        { sessionId, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined, fromCursor: true },
+        { scope: { sessionId }, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined, fromCursor: true },
         {
           engine,
           endedTexts: createEndedTexts(engine),
@@ -582,7 +583,7 @@ export function createWorld(seed: number) {
   }
 
   function lastSeqOf(sessionId: string): number {
-    return running().store.log.lastSeqOf(sessionId);
+    return running().store.log.lastSeqOf({ sessionId });
   }
 
   return {

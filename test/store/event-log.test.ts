@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { allSessions, type Scope } from '../../src/core/scope.js';
 import { createSession } from '../../src/core/settings.js';
 import { limits } from '../../src/protocol/limits.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
@@ -27,10 +28,10 @@ function prune(berth: TestEngine): boolean {
   return more;
 }
 
-function readAll(berth: TestEngine, sessionId: string, after = 0): number[] {
+function readAll(berth: TestEngine, scope: Scope, after = 0): number[] {
   const read: number[] = [];
   for (let from = after; ;) {
-    const page = berth.store.log.readAfter(sessionId, from);
+    const page = berth.store.log.readAfter(scope, from);
     read.push(...page.lines.map(({ seq }) => seq));
     if (!page.more) return read;
     from = read.at(-1) ?? from;
@@ -69,7 +70,7 @@ describe('a position in the log', () => {
       })),
     ).toThrow('a run ends once');
     expect({ seqs: seqs(berth), state: berth.store.load(session) }).toEqual(before);
-    expect(readAll(berth, session)).toEqual(before.seqs);
+    expect(readAll(berth, { sessionId: session })).toEqual(before.seqs);
   });
 });
 
@@ -97,13 +98,13 @@ describe('reading after a cursor', () => {
     await using cold = berth.crash();
     const all = seqs(berth);
     for (const reader of [berth, cold]) {
-      expect(readAll(reader, '*')).toEqual(all);
-      expect(readAll(reader, '*', 300)).toEqual(all.filter((seq) => seq > 300));
-      expect([...readAll(reader, a), ...readAll(reader, b)].toSorted((x, y) => x - y)).toEqual(all);
-      expect(readAll(reader, a, reader.store.log.head())).toEqual([]);
+      expect(readAll(reader, allSessions)).toEqual(all);
+      expect(readAll(reader, allSessions, 300)).toEqual(all.filter((seq) => seq > 300));
+      expect([...readAll(reader, { sessionId: a }), ...readAll(reader, { sessionId: b })].toSorted((x, y) => x - y)).toEqual(all);
+      expect(readAll(reader, { sessionId: a }, reader.store.log.head())).toEqual([]);
     }
-    expect(cold.store.log.readAfter('*', 0)).toMatchObject({ more: true });
-    expect(cold.store.log.readAfter('*', 0).lines).toHaveLength(limits.eventPageRowsMax);
+    expect(cold.store.log.readAfter(allSessions, 0)).toMatchObject({ more: true });
+    expect(cold.store.log.readAfter(allSessions, 0).lines).toHaveLength(limits.eventPageRowsMax);
   });
 
   test('keeps what is held in memory within its bound, however much is told', async () => {
@@ -111,9 +112,9 @@ describe('reading after a cursor', () => {
     const session = berth.session();
     const title = 'x'.repeat(10_000);
     for (let i = 0; i < 300; i++) berth.change(session, { title });
-    const { lines } = berth.store.log.readAfter(session, berth.store.log.head() - 50);
+    const { lines } = berth.store.log.readAfter({ sessionId: session }, berth.store.log.head() - 50);
     expect(lines).toHaveLength(50);
-    expect(readAll(berth, session)).toEqual(seqs(berth));
+    expect(readAll(berth, { sessionId: session })).toEqual(seqs(berth));
   });
 });
 
@@ -266,7 +267,7 @@ test('a session that is made says everything about itself in its first event', a
 
 test('a line that is kept encoded takes no more memory than its bytes', async () => {
   await using berth = createTestEngine();
-  const { lines } = berth.store.log.readAfter(berth.session(), 0);
+  const { lines } = berth.store.log.readAfter({ sessionId: berth.session() }, 0);
   expect(lines.flatMap(({ pieces }) => pieces.map(({ buffer }) => buffer.byteLength))).toEqual(lines.map(({ bytes }) => bytes));
   expect(lines).not.toEqual([]);
 });

@@ -191,7 +191,7 @@ test('who reads rows is told the same as those who heard it first', async () => 
   const readAll = ({ store }: typeof berth): LogLine[] => {
     let lines: LogLine[] = [];
     for (let after = 0; ; after = lines.at(-1)?.seq ?? 0) {
-      const page = store.log.readAfter(session, after);
+      const page = store.log.readAfter({ sessionId: session }, after);
       lines = [...lines, ...page.lines];
       if (!page.more) return lines;
     }
