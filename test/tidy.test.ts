@@ -42,6 +42,8 @@ const transactionFiles = new Set(['engine/commit.ts', 'store/migrate.ts', 'daemo
 /** Besides the door: what makes the store, hands it to the door, and what locks the state directory. */
 const writerFiles = new Set(['engine/commit.ts', 'engine/engine.ts', 'daemon/start.ts', 'daemon/lock.ts']);
 const writerNames = /^(Store|StoreWriters|createStore|create\w+Rows|createEventLog|Database|loadSqlite|openOrCreate|openDatabase)$/;
+/** What makes lines of events, and who may. */
+const encoder = { file: 'protocol/encode.ts', folders: new Set(['server']) };
 /** Where the session id `*` of the wire becomes a scope, and the folders that know nothing of it. */
 const wireScopeFile = 'server/event-server.ts';
 const scopedFolders = new Set(['core', 'store', 'engine', 'server']);
@@ -313,6 +315,13 @@ const laws: Law[] = [
         const whole = fields.filter((field) => ['message', 'content', 'text', 'partial', 'output', 'result'].includes(field));
         return fields.includes('offset') ? whole.map((field) => `${type}.${field}`) : [`${type} has no offset`];
       }),
+  },
+  {
+    law: '9 a line is encoded once for all clients: in server/, of what store and engine know as facts and texts',
+    check: () =>
+      imports
+        .filter((found) => targetOf(found) === encoder.file && !encoder.folders.has(found.source.folder))
+        .map(({ source, node }) => at(source, node)),
   },
   {
     law: 'a session id is of one session: what means all of them is a Scope, but on the wire',

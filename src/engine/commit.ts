@@ -41,6 +41,8 @@ export interface Bookkeeping {
 interface Deps {
   store: Store;
   fresh(): Fresh;
+  /** What was just committed. Nobody was woken for it yet. */
+  onCommitted(events: readonly DurableEvent[]): void;
   wake(sessionId: string): void;
   /** A session's rows may be swept now. */
   onDeleted(): void;
@@ -57,7 +59,7 @@ const faultWords: Record<PassingFault, string> = {
   store_busy: 'another program holds the store; try again',
 };
 
-export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, onFatal }: Deps): Commit & Bookkeeping {
+export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRules, fault, onFatal }: Deps): Commit & Bookkeeping {
   const { db, log, write } = store;
   let waitsForLock = true;
   /** Since the WAL was last moved into the database. */
@@ -138,7 +140,8 @@ export function createCommit({ store, fresh, wake, onDeleted, onRules, fault, on
     latest = done.next.deleted || sessionId === noSession ? undefined : done.next;
     if (done.events.length > 0) {
       fault('commit.done');
-      write.log.committed(done.events);
+      write.log.committed(done.events.at(-1)?.seq ?? log.head());
+      onCommitted(done.events);
       // After COMMIT only. A wake lost to a crash costs a delay, never a fact: boot wakes every session.
       for (const woken of new Set(done.events.map(({ payload }) => payload.session_id))) wake(woken);
       if (done.events.some((event) => event.type === 'session_update' && event.payload.deleted)) onDeleted();

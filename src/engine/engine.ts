@@ -1,7 +1,7 @@
 import type { Policy, Rule, RuleProblem, RuleSources } from '../policy/port.js';
 import type { UiMethod } from '../protocol/requests.js';
 import { accept, type Decision, type Fresh } from '../core/decision.js';
-import { noSession } from '../protocol/events.js';
+import { noSession, type DurableEvent } from '../protocol/events.js';
 import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
 import type { Providers } from '../providers/port.js';
@@ -78,6 +78,7 @@ export function createEngine(deps: EngineDeps) {
   const tools = createToolRegistry({ own: deps.tools, onChange: tellTools });
   const untoldTools = new Map<string, ToolChange>();
   const wakes = createWakes();
+  const commitListeners = new Set<(events: readonly DurableEvent[]) => void>();
   const giveUp = new AbortController();
   let isClosed = false;
   /**
@@ -85,14 +86,14 @@ export function createEngine(deps: EngineDeps) {
    * read: the end of the turn comes after more reads of the same socket, and readers would have nothing to do meanwhile.
    */
   const stirs = createWakes((flush) => process.nextTick(flush));
-  const liveDeps = { wake: stirs.wake, now };
-  const live = createLiveMessages(liveDeps);
-  const liveTools = createLiveTools(liveDeps);
-  const signals = createLiveSignals(liveDeps);
+  const live = createLiveMessages({ wake: stirs.wake });
+  const liveTools = createLiveTools({ wake: stirs.wake });
+  const signals = createLiveSignals({ wake: stirs.wake, now });
   const commit = createPatientCommit({
     commit: createCommit({
       store: deps.store,
       fresh: () => ({ nowMs: now(), id: newId, contentOf: store.inputs.contentOf }),
+      onCommitted: (events) => commitListeners.forEach((listener) => listener(events)),
       wake: wakes.wake,
       onDeleted: () => housekeeping.schedule(),
       onRules: rulesChanged,
@@ -219,6 +220,10 @@ export function createEngine(deps: EngineDeps) {
     store,
     commit: { decide, create, decideShared } satisfies Commit,
     bookkeeping: { maintain, tryMaintain, attemptMaintain, maintainEventually } satisfies Bookkeeping & Partial<PatientCommit>,
+    /** Hears the events of every commit before anyone is woken, to have them ready for readers. Whoever missed some reads the log. */
+    onCommitted(listener: (events: readonly DurableEvent[]) => void): void {
+      commitListeners.add(listener);
+    },
     wakes,
     stirs,
     live,

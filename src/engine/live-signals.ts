@@ -1,12 +1,11 @@
 import type { Scope } from '../core/scope.js';
-import { encodeLive } from '../protocol/encode.js';
 import type { LiveEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 
 export interface Signal {
   sessionId: string;
   version: number;
-  line: Buffer;
+  atMs: number;
   event: LiveEvent;
 }
 
@@ -20,8 +19,7 @@ export function createLiveSignals({ wake, now }: { wake(sessionId: string): void
       const signals = bySession.get(sessionId) ?? new Map<string, Signal>();
       if (!signals.has(key) && signals.size >= limits.uiSignalsPerSessionMax) return;
       version++;
-      const line = Buffer.from(`${encodeLive(event, version, new Date(now()).toISOString())}\n`);
-      signals.set(key, { sessionId, version, line, event });
+      signals.set(key, { sessionId, version, atMs: now(), event });
       // The session that was signalled longest ago is forgotten first.
       bySession.delete(sessionId);
       bySession.set(sessionId, signals);

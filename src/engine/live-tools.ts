@@ -1,9 +1,7 @@
 import type { Scope } from '../core/scope.js';
 import { wholeUnits } from '../protocol/content.js';
-import { encodeLive } from '../protocol/encode.js';
 import { limits } from '../protocol/limits.js';
 import type { RunningTool } from '../protocol/views.js';
-import type { DeltaLine } from './live.js';
 
 export interface OpenTool {
   sessionId: string;
@@ -16,17 +14,15 @@ export interface OpenTool {
   /** The end of the output; `offset` units came before it. */
   tail: string;
   offset: number;
-  line: { from: number; end: number; bytes: Buffer } | undefined;
 }
 
 /** Tools that run now, and the end of what they print. Who is further behind sees a jump. */
-export function createLiveTools({ wake, now }: { wake(sessionId: string): void; now(): number }) {
+export function createLiveTools({ wake }: { wake(sessionId: string): void }) {
   const bySession = new Map<string, OpenTool[]>();
   const none: OpenTool[] = [];
-  let lineCount = 0;
   return {
-    begin(tool: Omit<OpenTool, 'tail' | 'offset' | 'line'>): OpenTool {
-      const open: OpenTool = { ...tool, tail: '', offset: 0, line: undefined };
+    begin(tool: Omit<OpenTool, 'tail' | 'offset'>): OpenTool {
+      const open: OpenTool = { ...tool, tail: '', offset: 0 };
       bySession.set(tool.sessionId, [...(bySession.get(tool.sessionId) ?? none), open]);
       return open;
     },
@@ -53,27 +49,6 @@ export function createLiveTools({ wake, now }: { wake(sessionId: string): void; 
         output_tail: tail,
         offset,
       })),
-    /** The next line for a reader that has the output up to `from`. */
-    deltaFrom(tool: OpenTool, from: number): DeltaLine | undefined {
-      const length = tool.offset + tool.tail.length;
-      if (from >= length) return undefined;
-      if (tool.line?.from === from && tool.line.end === length) return tool.line;
-      const start = Math.max(from, tool.offset);
-      const delta = tool.tail.slice(start - tool.offset);
-      const payload = {
-        session_id: tool.sessionId,
-        run_id: tool.runId,
-        turn_id: tool.turnId,
-        tool_call_id: tool.toolCallId,
-        tool_name: tool.toolName,
-        offset: start,
-        delta,
-        ...(start > from ? { skipped: start - from } : {}),
-      };
-      const bytes = Buffer.from(`${encodeLive({ type: 'tool_execution_update', payload }, ++lineCount, new Date(now()).toISOString())}\n`);
-      tool.line = { from, end: length, bytes };
-      return tool.line;
-    },
   };
 }
 export type LiveTools = ReturnType<typeof createLiveTools>;

@@ -1,15 +1,11 @@
 import type { Scope } from '../core/scope.js';
-import { wholeUnits } from '../protocol/content.js';
-import { encodeLive } from '../protocol/encode.js';
-import type { EventPayload } from '../protocol/events.js';
-import { limits } from '../protocol/limits.js';
 import type { ContentBlock } from '../protocol/messages.js';
 import type { PartialPiece } from '../store/partial-rows.js';
 import { createGrowingText, type GrowingText } from './growing-text.js';
 
 export type BlockKind = 'text' | 'thinking' | 'tool_call';
 
-interface OpenBlock {
+export interface OpenBlock {
   kind: BlockKind;
   text: GrowingText;
   signature: string | undefined;
@@ -18,8 +14,6 @@ interface OpenBlock {
   toolCallId: string | undefined;
   toolName: string | undefined;
   savedTo: number;
-  /** The last delta line that was made, for everyone who is at the same offset. */
-  line: { from: number; end: number; bytes: Buffer } | undefined;
 }
 
 export interface MessageAddress {
@@ -38,18 +32,12 @@ export interface OpenMessage extends MessageAddress {
   units: number;
 }
 
-export interface DeltaLine {
-  bytes: Buffer;
-  end: number;
-}
-
-/** What open messages have said so far. One encoding of a delta serves every reader at the same offset. */
-export function createLiveMessages({ wake, now }: { wake(sessionId: string): void; now(): number }) {
+/** What open messages have said so far. */
+export function createLiveMessages({ wake }: { wake(sessionId: string): void }) {
   const open = new Map<string, OpenMessage>();
   const ended = new Map<string, OpenMessage>();
   const bySession = new Map<string, OpenMessage[]>();
   const none: OpenMessage[] = [];
-  let lineCount = 0;
 
   /** The place of a provider's block among those that have said anything: the same as in the ended message's content. */
   function blockAt(message: OpenMessage, providerBlock: number, kind: BlockKind): OpenBlock {
@@ -64,40 +52,7 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
       toolCallId: undefined,
       toolName: undefined,
       savedTo: 0,
-      line: undefined,
     });
-  }
-
-  function deltaPayload(
-    message: MessageAddress,
-    index: number,
-    block: Pick<OpenBlock, 'kind' | 'toolCallId' | 'toolName'>,
-    offset: number,
-    delta: string,
-  ): EventPayload<'message_update'> {
-    const at = {
-      session_id: message.sessionId,
-      run_id: message.runId,
-      turn_id: message.turnId,
-      message_id: message.messageId,
-      block: index,
-      offset,
-    };
-    switch (block.kind) {
-      case 'text':
-        return { ...at, delta };
-      case 'thinking':
-        return { ...at, thinking_delta: delta };
-      case 'tool_call': {
-        const introduced = offset === 0 ? { tool_call_id: block.toolCallId ?? '', tool_name: block.toolName ?? '' } : {};
-        return { ...at, tool_call_delta: delta, ...introduced };
-      }
-    }
-  }
-
-  function encode(payload: EventPayload<'message_update'>): Buffer {
-    const line = encodeLive({ type: 'message_update', payload }, ++lineCount, new Date(now()).toISOString());
-    return Buffer.from(`${line}\n`);
   }
 
   return {
@@ -139,26 +94,6 @@ export function createLiveMessages({ wake, now }: { wake(sessionId: string): voi
       for (const [messageId, message] of ended) if (message.sessionId === sessionId) ended.delete(messageId);
     },
     find: (messageId: string): OpenMessage | undefined => open.get(messageId),
-    /** The next line for a reader that has a block up to `from`; undefined when there is nothing new. */
-    deltaFrom(message: OpenMessage, index: number, from: number): DeltaLine | undefined {
-      const block = message.blocks[index];
-      if (!block) return undefined;
-      const length = block.text.length();
-      if (from >= length) return undefined;
-      const cached = block.line;
-      if (cached?.from === from && (cached.end === length || cached.end - from >= limits.deltaUnitsMax - 1)) return cached;
-      const delta = block.text.slice(from, limits.deltaUnitsMax);
-      block.line = { from, end: from + delta.length, bytes: encode(deltaPayload(message, index, block, from, delta)) };
-      return block.line;
-    },
-    /** The next line of a message that has ended, for a reader that was in the middle of it. */
-    deltaOfEnded(address: MessageAddress, index: number, block: ContentBlock, from: number): DeltaLine | undefined {
-      const { kind, text, toolCallId, toolName } = spokenText(block);
-      // How a call's arguments were spelled is known only while they are being said: they come whole or not at all.
-      if (from >= text.length || (kind === 'tool_call' && from > 0)) return undefined;
-      const delta = text.slice(from, wholeUnits(text, from + limits.deltaUnitsMax));
-      return { bytes: encode(deltaPayload(address, index, { kind, toolCallId, toolName }, from, delta)), end: from + delta.length };
-    },
     /** What was said so far but for tool calls, which count only once they are whole. */
     content: (message: OpenMessage): ContentBlock[] => message.blocks.flatMap(toContent),
     contentOf(message: OpenMessage, index: number): ContentBlock[] {
@@ -194,18 +129,4 @@ function toContent(block: OpenBlock): ContentBlock[] {
   if (block.kind === 'text') return [{ type: 'text', text, ...(block.phase === undefined ? {} : { phase: block.phase }) }];
   const signed = block.signature === undefined ? {} : { thinking_signature: block.signature };
   return [{ type: 'thinking', thinking: text, ...signed, ...(block.redacted ? { redacted: true } : {}) }];
-}
-
-function spokenText(block: ContentBlock): { kind: BlockKind; text: string; toolCallId: string | undefined; toolName: string | undefined } {
-  const none = { toolCallId: undefined, toolName: undefined };
-  switch (block.type) {
-    case 'text':
-      return { kind: 'text', text: block.text, ...none };
-    case 'thinking':
-      return { kind: 'thinking', text: block.thinking, ...none };
-    case 'tool_call':
-      return { kind: 'tool_call', text: JSON.stringify(block.arguments), toolCallId: block.id, toolName: block.name };
-    case 'image':
-      return { kind: 'text', text: '', ...none };
-  }
 }

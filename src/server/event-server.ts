@@ -10,8 +10,8 @@ import type { DecodedLine } from '../protocol/ndjson.js';
 import type { Clients } from './clients.js';
 import { encodeAnswer, readEnvelope } from './command-server.js';
 import { openConnection, type Connection } from './connection.js';
-import { createEndedTexts } from './ended-texts.js';
 import type { LineRoom } from './line-room.js';
+import { createLines } from './lines/lines.js';
 import { toPayloadRefusal } from './payload.js';
 import { createEndedRuns } from './ended-runs.js';
 import { createSubscription, type Subscription, type SubscriptionStart } from './subscription.js';
@@ -32,7 +32,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
   const connections = new Map<Connection, { subscription: Subscription | undefined; clientId: string | undefined }>();
   const bySession = new Map<string, Set<Subscription>>();
   const ofAll = new Set<Subscription>();
-  const endedTexts = createEndedTexts(engine);
+  const lines = createLines(engine, now);
   const heardOut = createEndedRuns(now);
 
   engine.wakes.listen(pump);
@@ -41,9 +41,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
   function pump(sessionId: string): void {
     for (const subscription of bySession.get(sessionId) ?? []) subscription.pump();
     for (const subscription of ofAll) subscription.pump();
-    endedTexts.forget();
-    engine.live.forgetEnded(sessionId);
-    log.trim();
+    lines.forget(sessionId);
   }
 
   function goodbye(connection: Connection, reason: GoodbyeReason): void {
@@ -83,7 +81,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
     if (!state) return;
     const subscription = createSubscription(connection, start, {
       engine,
-      endedTexts,
+      lines,
       onStalled: () => goodbye(connection, 'stalled'),
       onSessionDeleted: () => goodbye(connection, 'session_deleted'),
       onLineLost: () => void connection.socket.destroy(),

@@ -1,10 +1,10 @@
 import type { Scope } from '../core/scope.js';
 import type { ServedEngine } from '../engine/engine.js';
 import { limits } from '../protocol/limits.js';
-import type { LogPage } from '../store/event-log.js';
-import type { LogLine } from '../store/log-lines.js';
 import type { Connection } from './connection.js';
-import type { EndedTexts } from './ended-texts.js';
+import type { Lines } from './lines/lines.js';
+import type { LogLine } from './lines/log-line.js';
+import type { LogPage } from './lines/log-lines.js';
 
 export interface SubscriptionStart {
   scope: Scope;
@@ -30,7 +30,7 @@ export interface Subscription {
 
 interface Deps {
   engine: ServedEngine;
-  endedTexts: EndedTexts;
+  lines: Lines;
   onStalled(): void;
   onSessionDeleted(): void;
   /** A line was half written, and the rest of it was deleted meanwhile. */
@@ -44,8 +44,8 @@ interface Deps {
  * buffer, so a slow one costs a piece of a line, gets fewer and larger deltas, and loses nothing.
  */
 export function createSubscription(connection: Connection, start: SubscriptionStart, deps: Deps): Subscription {
-  const { engine, endedTexts, onStalled, onSessionDeleted, onLineLost, onRunEnd } = deps;
-  const { log } = engine.store;
+  const { engine, lines, onStalled, onSessionDeleted, onLineLost, onRunEnd } = deps;
+  const { log } = lines;
   const { scope } = start;
   let cursor = start.after;
   let told = start.prelude ? 0 : Infinity;
@@ -166,7 +166,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
 
   /** Its last words come before its end. They are read from the entry: nobody keeps them for who is slow. */
   function writeEndedText(line: LogLine): boolean {
-    const text = endedTexts.open(line);
+    const text = lines.endedTexts.open(line);
     const offsets = sent.get(line.messageId ?? '') ?? [];
     sent.set(line.messageId ?? '', offsets);
     for (let block = 0; block < text.blocks; block++) {
@@ -186,7 +186,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
       if (!offsets) sent.set(message.messageId, (offsets = []));
       for (let block = 0; block < message.blocks.length; block++) {
         for (;;) {
-          const next = engine.live.deltaFrom(message, block, offsets[block] ?? 0);
+          const next = lines.live.ofMessage(message, block, offsets[block] ?? 0);
           if (!next) break;
           if (!connection.canWrite()) return;
           connection.write(next.bytes);
@@ -197,7 +197,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
     writeToolOutput();
     for (const signal of engine.signals.since(scope, seenSignals)) {
       if (!connection.canWrite()) return;
-      connection.write(signal.line);
+      connection.write(lines.live.ofSignal(signal));
       seenSignals = signal.version;
     }
     // Those of other sessions are seen too: there is nothing to look for until the next one.
@@ -212,7 +212,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
     }
     for (const tool of tools) {
       const key = `${tool.runId} ${tool.turnId} ${tool.toolCallId}`;
-      const next = engine.liveTools.deltaFrom(tool, sentOutput.get(key) ?? 0);
+      const next = lines.live.ofTool(tool, sentOutput.get(key) ?? 0);
       if (!next) continue;
       if (!connection.canWrite()) return;
       connection.write(next.bytes);

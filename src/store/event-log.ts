@@ -1,8 +1,7 @@
-import { inScope, type Scope } from '../core/scope.js';
+import type { Scope } from '../core/scope.js';
 import type { DurableEvent, DurableType, Fact } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { EventBodies } from './event-bodies.js';
-import { createLineCache, toLogLine, type LogLine } from './log-lines.js';
 import type { MetaRows } from './meta-rows.js';
 import type { Database } from './sqlite.js';
 
@@ -14,15 +13,13 @@ interface EventRow {
   at_ms: number;
 }
 
-export interface LogPage {
-  lines: LogLine[];
-  more: boolean;
+/** An event where it stands in the log. To read it joins what its row refers to. */
+export interface LoggedEvent {
+  seq: number;
+  read(): DurableEvent;
 }
 
-/**
- * The log: append within a transaction, read after a cursor. The newest lines are kept encoded, within a bound. A long line is always
- * made of its row: whoever has written a part of it finds the same bytes later.
- */
+/** The log: append within a transaction, read after a cursor. */
 export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows) {
   const insert = db.prepare<[number, string, string | null, string, string, number]>(
     'INSERT INTO event (seq, session_id, run_id, type, version, payload, at_ms) VALUES (?, ?, ?, ?, 1, ?, ?)',
@@ -49,14 +46,8 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
        AND (run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE ended_seq IS NULL)) ORDER BY seq LIMIT ?)`,
   );
 
-  /** Long ones are not kept: of them only where they stand is known here. */
-  let tail: (LogLine | { seq: number; sessionId: string; bytes: number; pieces?: undefined })[] = [];
-  let tailBytes = 0;
-  const readLines = createLineCache(limits.eventCacheBytesMax);
   // When even the newest event was pruned, the floor stands where it was: no position is used twice.
   let head = Math.max(newest.get() ?? 0, floor());
-  /** Every line above this seq is in the tail. */
-  let tailFrom = head;
 
   function floor(): number {
     return Number(meta.read.get('log_floor') ?? 0);
@@ -67,67 +58,8 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
     return { seq: row.seq, type: row.type, ts: new Date(row.at_ms).toISOString(), payload } as DurableEvent;
   }
 
-  function lineOf(row: EventRow): LogLine {
-    const known = readLines.get(row.seq);
-    if (known) return known;
-    const line = toLogLine(fromRow(row));
-    readLines.add(line);
-    return line;
-  }
-
-  /** Within a page each line is read and encoded; a page ends at a bound of rows or bytes. */
-  function toPage(rows: Iterable<EventRow>): LogPage {
-    const lines: LogLine[] = [];
-    let bytes = 0;
-    for (const row of rows) {
-      if (lines.length === limits.eventPageRowsMax || bytes > limits.eventPageBytesMax) return { lines, more: true };
-      const line = lineOf(row);
-      lines.push(line);
-      bytes += line.bytes;
-    }
-    return { lines, more: false };
-  }
-
-  function lineAt(seq: number): LogLine | undefined {
-    const known = readLines.get(seq);
-    if (known) return known;
-    const row = bySeq.get(seq);
-    return row && lineOf(row);
-  }
-
-  function pageOfTail(scope: Scope, after: number): LogPage {
-    const lines: LogLine[] = [];
-    for (let at = firstInTail(after); at < tail.length; at++) {
-      const line = tail[at];
-      if (!line || !inScope(scope, line.sessionId)) continue;
-      if (line.pieces) {
-        lines.push(line);
-        continue;
-      }
-      const long = lineAt(line.seq);
-      if (!long) continue;
-      lines.push(long);
-      return { lines, more: at + 1 < tail.length };
-    }
-    return { lines, more: false };
-  }
-
-  function trimTail(): void {
-    let drop = 0;
-    while (tailBytes > limits.eventTailBytesMax && drop < tail.length - 1) tailBytes -= tail[drop++]?.bytes ?? 0;
-    tailFrom = tail[drop - 1]?.seq ?? tailFrom;
-    tail = tail.slice(drop);
-  }
-
-  function firstInTail(after: number): number {
-    let low = 0;
-    let high = tail.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((tail[middle]?.seq ?? 0) > after) high = middle;
-      else low = middle + 1;
-    }
-    return low;
+  function* toLogged(rows: Iterable<EventRow>): Generator<LoggedEvent> {
+    for (const row of rows) yield { seq: row.seq, read: () => fromRow(row) };
   }
 
   return {
@@ -138,28 +70,22 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
       floor,
       /** Which log the positions are of; undefined in a store that no daemon has used. */
       id: (): string | undefined => meta.read.get('log_id'),
-      /** Called when readers have been served: what was just committed is kept for them until then, encoded once. */
-      trim(): void {
-        if (tailBytes > limits.eventTailBytesMax) trimTail();
-      },
-      /** A page of what stands after a cursor. */
-      readAfter(scope: Scope, after: number): LogPage {
-        if (after >= head) return { lines: [], more: false };
-        if (after < tailFrom) {
-          const rowsMax = limits.eventPageRowsMax + 1;
-          return toPage(scope.all ? afterAll.iterate(after, rowsMax) : afterSession.iterate(scope.sessionId, after, rowsMax));
-        }
-        return pageOfTail(scope, after);
+      /** At most `rowsMax` events after a position, in order. */
+      after(scope: Scope, after: number, rowsMax: number): Iterable<LoggedEvent> {
+        return toLogged(scope.all ? afterAll.iterate(after, rowsMax) : afterSession.iterate(scope.sessionId, after, rowsMax));
       },
       /** Undefined when it was deleted. */
-      lineAt,
+      at(seq: number): DurableEvent | undefined {
+        const row = bySeq.get(seq);
+        return row && fromRow(row);
+      },
       /** The newest events of a run up to a position, oldest first. */
       ofRun(runId: string, upTo: number, limit: number): DurableEvent[] {
         return ofRun.all(runId, upTo, limit).reverse().map(fromRow);
       },
-      /** A page of the events of some runs between two positions. */
-      readRuns(runIds: string[], after: number, upTo: number): LogPage {
-        return toPage(ofRuns.iterate(JSON.stringify(runIds), after, upTo, limits.eventPageRowsMax + 1));
+      /** At most `rowsMax` events of some runs between two positions, in order. */
+      ofRuns(runIds: string[], after: number, upTo: number, rowsMax: number): Iterable<LoggedEvent> {
+        return toLogged(ofRuns.iterate(JSON.stringify(runIds), after, upTo, rowsMax));
       },
       /** The first event of a type after a position. */
       firstOf<T extends DurableType>(sessionId: string, type: T, after: number): (DurableEvent & { type: T }) | undefined {
@@ -181,16 +107,9 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
         insert.run(seq, session_id, run_id ?? null, fact.type, JSON.stringify(bodies.slim(fact)), atMs);
         return { ...fact, seq, ts: new Date(atMs).toISOString() };
       },
-      /** Called after COMMIT with what it made true. */
-      committed(events: readonly DurableEvent[]): void {
-        for (const event of events) {
-          const line = isLong(event) ? undefined : toLogLine(event);
-          const kept = line?.pieces.length === 1 ? line : { seq: event.seq, sessionId: event.payload.session_id, bytes: longTailBytes };
-          tail.push(kept);
-          tailBytes += kept.bytes;
-          head = event.seq;
-        }
-        if (tailBytes > limits.eventTailBytesMax * 8) trimTail();
+      /** Called after COMMIT with the position of the newest event. */
+      committed(seq: number): void {
+        head = seq;
       },
       /** Deletes a batch of what is too old or too much, never of runs in progress. True when there is more to do. */
       prune(nowMs: number): boolean {
@@ -204,14 +123,4 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
       },
     },
   };
-}
-
-/** What a long line counts for in the tail, which does not have its bytes. */
-const longTailBytes = 256;
-
-/** True when the line is surely long. To know it of the others they have to be encoded. */
-function isLong({ payload }: DurableEvent): boolean {
-  const { message, result, input } = payload as { message?: { text?: string }; result?: unknown; input?: { text?: string } };
-  const texts = [message?.text, result, input?.text];
-  return texts.some((text) => typeof text === 'string' && text.length >= limits.eventPieceBytes);
 }

@@ -32,6 +32,7 @@ export function seedHistory(stateDir: string, messages: number): string {
   const commit = createCommit({
     store: createStore(db, newId('boot')),
     fresh: () => ({ nowMs: Date.now(), id: newId, contentOf: () => null }),
+    onCommitted: () => undefined,
     wake: () => undefined,
     onRules: () => undefined,
     onDeleted: () => undefined,

@@ -19,9 +19,9 @@ import { together, type ModelDelta, type ModelRequest } from '../../src/provider
 import { createClients, type Client } from '../../src/server/clients.js';
 import { encodeAnswer } from '../../src/server/command-server.js';
 import type { Connection } from '../../src/server/connection.js';
-import { createEndedTexts } from '../../src/server/ended-texts.js';
 import type { Answer, Handlers, Later } from '../../src/server/handler.js';
 import { createHandlers } from '../../src/server/handlers.js';
+import { createLines, type Lines } from '../../src/server/lines/lines.js';
 import { createStateView } from '../../src/server/state-view.js';
 import { createSubscription, type Subscription } from '../../src/server/subscription.js';
 import { openOrCreate } from '../../src/store/create.js';
@@ -69,6 +69,7 @@ interface Boot {
   db: Database;
   store: Store;
   engine: Engine;
+  lines: Lines;
   handlers: Handlers;
   client: Client;
   life: { dead: boolean };
@@ -152,9 +153,9 @@ export function createWorld(seed: number) {
     const db = openMortal(life);
     const store = withCheckedHistories(createStore(db, newId('boot')));
     const committed = store.write.log.committed;
-    store.write.log.committed = (events: readonly DurableEvent[]) => {
-      commitEnds.add(events.at(-1)?.seq ?? 0);
-      committed(events);
+    store.write.log.committed = (seq: number) => {
+      commitEnds.add(seq);
+      committed(seq);
     };
     const clients = createClients({ onChange: () => undefined });
     const guide = createOfflineProvider({ wordsPerSecond: 0 });
@@ -240,7 +241,7 @@ export function createWorld(seed: number) {
     });
     const client = clients.add(newId('cli'));
     client.saidHello = true;
-    boot = { db, store, engine, handlers, client, life };
+    boot = { db, store, engine, lines: createLines(engine, now), handlers, client, life };
     try {
       engine.recover();
     } catch (error) {
@@ -279,12 +280,12 @@ export function createWorld(seed: number) {
   /** Everybody hears what was committed since they last listened; after every commit all that is known must agree. */
   function sync(): void {
     if (bug !== undefined) throw bug as Error;
-    const { store, life } = running();
+    const { lines, life } = running();
     if (life.dead) return;
     const touched = new Set<string>();
     const inCommit = new Set<string>();
     for (let more = true; more;) {
-      const page = store.log.readAfter(allSessions, monitor.seq());
+      const page = lines.log.readAfter(allSessions, monitor.seq());
       for (const { pieces } of page.lines) {
         const event = JSON.parse(Buffer.concat(pieces).toString()) as DurableEvent;
         const { session_id } = event.payload;
@@ -330,9 +331,9 @@ export function createWorld(seed: number) {
 
   /** Each reads the log at its own cursor. */
   function hear(onlooker: Onlooker): void {
-    const { store } = running();
+    const { lines } = running();
     for (let more = true; more;) {
-      const page = store.log.readAfter({ sessionId: onlooker.sessionId }, onlooker.view.seq);
+      const page = lines.log.readAfter({ sessionId: onlooker.sessionId }, onlooker.view.seq);
       for (const { pieces } of page.lines) {
         onlooker.view = applyEvent(onlooker.view, JSON.parse(Buffer.concat(pieces).toString()) as WireEvent);
       }
@@ -482,7 +483,7 @@ export function createWorld(seed: number) {
 
   /** A client with deltas that takes a line only now and then. */
   function readSlowly(sessionId: string, eagerness: number): void {
-    const { engine } = running();
+    const { engine, lines } = running();
     const attached = attach(sessionId);
     const reader: SlowReader = {
       view: attached,
@@ -497,7 +498,7 @@ export function createWorld(seed: number) {
         { scope: { sessionId }, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined, fromCursor: true },
         {
           engine,
-          endedTexts: createEndedTexts(engine),
+          lines,
           onStalled: () => undefined,
           onSessionDeleted: () => reader.subscription.stop(),
           onLineLost: () => reader.subscription.stop(),

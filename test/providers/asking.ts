@@ -120,7 +120,7 @@ export function failureOf(deltas: ModelDelta[]): ModelFailure {
 
 /** The content that the engine makes of an answer. */
 export function contentFrom(deltas: ModelDelta[]): ContentBlock[] {
-  const live = createLiveMessages({ wake: () => undefined, now: () => 0 });
+  const live = createLiveMessages({ wake: () => undefined });
   const message = live.begin({ sessionId: 's', runId: 'r', turnId: 't', messageId: 'm' });
   for (const delta of deltas) {
     if (delta.type === 'text') {

@@ -13,7 +13,7 @@ test('a long answer is saved piece by piece, each word once', async () => {
   // Nothing that was saved may be written again.
   berth.store.db.exec(`CREATE TEMP TRIGGER no_change BEFORE UPDATE ON partial BEGIN SELECT RAISE(ABORT, 'rewritten'); END;
     CREATE TEMP TRIGGER no_loss BEFORE DELETE ON partial BEGIN SELECT RAISE(ABORT, 'replaced'); END;`);
-  const live = createLiveMessages({ wake: () => undefined, now: () => 0 });
+  const live = createLiveMessages({ wake: () => undefined });
   const message = live.begin({ sessionId: 'ses', runId: 'run', turnId: '1', messageId: 'msg_1' });
   let whole = '';
   for (let i = 0; i < 200; i++) {
@@ -35,7 +35,7 @@ test('a long answer is saved piece by piece, each word once', async () => {
 });
 
 test('what could not be saved is saved with the next piece', () => {
-  const live = createLiveMessages({ wake: () => undefined, now: () => 0 });
+  const live = createLiveMessages({ wake: () => undefined });
   const message = live.begin({ sessionId: 'ses', runId: 'run', turnId: '1', messageId: 'msg_1' });
   live.append(message, 0, 'text', 'one ');
   expect(live.unsaved().pieces).toMatchObject([{ offset: 0, text: 'one ' }]);
@@ -48,7 +48,7 @@ test('what could not be saved is saved with the next piece', () => {
 });
 
 test('half a character waits for its other half', () => {
-  const live = createLiveMessages({ wake: () => undefined, now: () => 0 });
+  const live = createLiveMessages({ wake: () => undefined });
   const message = live.begin({ sessionId: 'ses', runId: 'run', turnId: '1', messageId: 'msg_1' });
   live.append(message, 0, 'text', 'a\ud83d');
   expect(live.unsaved().pieces).toMatchObject([{ text: 'a' }]);
@@ -59,7 +59,7 @@ test('half a character waits for its other half', () => {
 
 test('text and thinking are told apart, half-made calls are left out', async () => {
   await using berth = createTestEngine();
-  const live = createLiveMessages({ wake: () => undefined, now: () => 0 });
+  const live = createLiveMessages({ wake: () => undefined });
   const message = live.begin({ sessionId: 'ses', runId: 'run', turnId: '1', messageId: 'msg_1' });
   live.append(message, 0, 'thinking', 'hm');
   live.append(message, 1, 'text', 'yes');

@@ -17,7 +17,8 @@ import { emptySession, evolve, type SessionState } from '../../src/core/session.
 import { changeSettings, deleteSession, setLeaf } from '../../src/core/settings.js';
 import type { Decision, Fresh } from '../../src/core/decision.js';
 import type { ContentBlock } from '../../src/protocol/messages.js';
-import type { LogLine } from '../../src/store/log-lines.js';
+import type { LogLine } from '../../src/server/lines/log-line.js';
+import { createLogLines, type LogLines } from '../../src/server/lines/log-lines.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { questionParams } from '../support/requests.js';
 
@@ -169,6 +170,7 @@ test.each(Array.from({ length: 8 }, (_, index) => index + 1))('rows are the fold
 
 test('who reads rows is told the same as those who heard it first', async () => {
   await using berth = createTestEngine();
+  const toldLines = createLogLines(berth.engine);
   const session = berth.session();
   berth.prompt(session, 'long '.repeat(100));
   const call = await berth.model.next();
@@ -188,17 +190,17 @@ test('who reads rows is told the same as those who heard it first', async () => 
   await berth.model.next();
   berth.abort(session);
   await berth.idle(session);
-  const readAll = ({ store }: typeof berth): LogLine[] => {
+  const readAll = (log: LogLines): LogLine[] => {
     let lines: LogLine[] = [];
     for (let after = 0; ; after = lines.at(-1)?.seq ?? 0) {
-      const page = store.log.readAfter({ sessionId: session }, after);
+      const page = log.readAfter({ sessionId: session }, after);
       lines = [...lines, ...page.lines];
       if (!page.more) return lines;
     }
   };
-  const told = readAll(berth);
+  const told = readAll(toldLines);
   await using other = berth.crash();
-  const read = readAll(other);
+  const read = readAll(createLogLines(other.engine));
   const parse = ({ pieces }: LogLine): unknown => JSON.parse(Buffer.concat(pieces).toString());
   const heard = new Map(told.map((line) => [line.seq, parse(line)]));
   for (const line of read) if (heard.has(line.seq)) expect(parse(line)).toEqual(heard.get(line.seq));

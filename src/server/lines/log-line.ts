@@ -1,6 +1,6 @@
-import type { DurableEvent, DurableType } from '../protocol/events.js';
-import { encodeDurable } from '../protocol/encode.js';
-import { limits } from '../protocol/limits.js';
+import type { DurableEvent, DurableType } from '../../protocol/events.js';
+import { encodeDurable } from '../../protocol/encode.js';
+import { limits } from '../../protocol/limits.js';
 
 /** A durable event as subscribers need it: where it stands, whom it concerns, and its bytes, made once for all of them. */
 export interface LogLine {
@@ -61,29 +61,4 @@ function isShort(text: string): boolean {
   if (text.length >= limits.eventPieceBytes) return false;
   // A unit of UTF-16 takes three bytes at most.
   return text.length * 3 < limits.eventPieceBytes || Buffer.byteLength(text) < limits.eventPieceBytes;
-}
-
-/** Lines that were read from the store a moment ago, for others who are at the same place. The newest is kept however long it is. */
-export function createLineCache(bytesMax: number) {
-  const lines = new Map<number, LogLine>();
-  let bytes = 0;
-  return {
-    get(seq: number): LogLine | undefined {
-      const line = lines.get(seq);
-      if (line) {
-        lines.delete(seq);
-        lines.set(seq, line);
-      }
-      return line;
-    },
-    add(line: LogLine): void {
-      lines.set(line.seq, line);
-      bytes += line.bytes;
-      for (const [seq, oldest] of lines) {
-        if (bytes <= bytesMax || lines.size === 1) break;
-        lines.delete(seq);
-        bytes -= oldest.bytes;
-      }
-    },
-  };
 }

@@ -1,7 +1,8 @@
-import type { ServedEngine } from '../engine/engine.js';
-import type { DeltaLine, MessageAddress } from '../engine/live.js';
-import type { ContentBlock } from '../protocol/messages.js';
-import type { LogLine } from '../store/log-lines.js';
+import type { ServedEngine } from '../../engine/engine.js';
+import type { MessageAddress } from '../../engine/live.js';
+import type { ContentBlock } from '../../protocol/messages.js';
+import type { DeltaLine, LiveLines } from './live-lines.js';
+import type { LogLine } from './log-line.js';
 
 export interface EndedText {
   blocks: number;
@@ -9,7 +10,7 @@ export interface EndedText {
 }
 
 /** The texts of messages that have just ended, for readers in the middle of them: read and encoded once for all of them. */
-export function createEndedTexts(engine: ServedEngine) {
+export function createEndedTexts(engine: Pick<ServedEngine, 'store' | 'live'>, liveLines: LiveLines) {
   let newest: { messageId: string; text: EndedText } | undefined;
 
   function read(line: LogLine, messageId: string): EndedText {
@@ -21,7 +22,7 @@ export function createEndedTexts(engine: ServedEngine) {
       lineFrom(block, from) {
         if (made?.block === block && made.from === from) return made.line;
         const wanted = content[block];
-        const next = wanted && engine.live.deltaOfEnded(address, block, wanted, from);
+        const next = wanted && liveLines.ofEnded(address, block, wanted, from);
         made = { block, from, line: next };
         return next;
       },
@@ -32,7 +33,7 @@ export function createEndedTexts(engine: ServedEngine) {
     open(line: LogLine): EndedText {
       const messageId = line.messageId ?? '';
       const message = engine.live.justEnded(messageId);
-      if (message) return { blocks: message.blocks.length, lineFrom: (block, from) => engine.live.deltaFrom(message, block, from) };
+      if (message) return { blocks: message.blocks.length, lineFrom: (block, from) => liveLines.ofMessage(message, block, from) };
       if (newest?.messageId !== messageId) newest = { messageId, text: read(line, messageId) };
       return newest.text;
     },

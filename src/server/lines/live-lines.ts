@@ -1,0 +1,122 @@
+import type { MessageAddress, OpenBlock, OpenMessage } from '../../engine/live.js';
+import type { Signal } from '../../engine/live-signals.js';
+import type { OpenTool } from '../../engine/live-tools.js';
+import { wholeUnits } from '../../protocol/content.js';
+import { encodeLive } from '../../protocol/encode.js';
+import type { EventPayload, LiveEvent } from '../../protocol/events.js';
+import { limits } from '../../protocol/limits.js';
+import type { ContentBlock } from '../../protocol/messages.js';
+
+export interface DeltaLine {
+  bytes: Buffer;
+  /** The offset at which a reader of this line goes on. */
+  end: number;
+}
+
+interface MadeLine extends DeltaLine {
+  from: number;
+}
+
+/** What is heard of live text as lines. The last line of each is kept: one encoding serves every reader at the same offset. */
+export function createLiveLines(now: () => number) {
+  const ofBlocks = new WeakMap<OpenBlock, MadeLine>();
+  const ofTools = new WeakMap<OpenTool, MadeLine>();
+  const ofSignals = new WeakMap<Signal, Buffer>();
+  let lineCount = 0;
+
+  function encode(event: LiveEvent, atMs: number): Buffer {
+    return Buffer.from(`${encodeLive(event, ++lineCount, new Date(atMs).toISOString())}\n`);
+  }
+
+  function encodeUpdate(address: MessageAddress, index: number, block: Spoken, offset: number, delta: string): Buffer {
+    return encode({ type: 'message_update', payload: toUpdate(address, index, block, offset, delta) }, now());
+  }
+
+  return {
+    /** The next line for a reader that has a block up to `from`; undefined when there is nothing new. */
+    ofMessage(message: OpenMessage, index: number, from: number): DeltaLine | undefined {
+      const block = message.blocks[index];
+      if (!block) return undefined;
+      const length = block.text.length();
+      if (from >= length) return undefined;
+      const made = ofBlocks.get(block);
+      if (made?.from === from && (made.end === length || made.end - from >= limits.deltaUnitsMax - 1)) return made;
+      const delta = block.text.slice(from, limits.deltaUnitsMax);
+      const line = { from, end: from + delta.length, bytes: encodeUpdate(message, index, block, from, delta) };
+      ofBlocks.set(block, line);
+      return line;
+    },
+    /** The next line of a message that has ended, for a reader that was in the middle of it. */
+    ofEnded(address: MessageAddress, index: number, block: ContentBlock, from: number): DeltaLine | undefined {
+      const spoken = toSpoken(block);
+      // How a call's arguments were spelled is known only while they are being said: they come whole or not at all.
+      if (from >= spoken.text.length || (spoken.kind === 'tool_call' && from > 0)) return undefined;
+      const delta = spoken.text.slice(from, wholeUnits(spoken.text, from + limits.deltaUnitsMax));
+      return { bytes: encodeUpdate(address, index, spoken, from, delta), end: from + delta.length };
+    },
+    /** The next line for a reader that has the output of a tool up to `from`. */
+    ofTool(tool: OpenTool, from: number): DeltaLine | undefined {
+      const end = tool.offset + tool.tail.length;
+      if (from >= end) return undefined;
+      const made = ofTools.get(tool);
+      if (made?.from === from && made.end === end) return made;
+      const start = Math.max(from, tool.offset);
+      const payload = {
+        session_id: tool.sessionId,
+        run_id: tool.runId,
+        turn_id: tool.turnId,
+        tool_call_id: tool.toolCallId,
+        tool_name: tool.toolName,
+        offset: start,
+        delta: tool.tail.slice(start - tool.offset),
+        ...(start > from ? { skipped: start - from } : {}),
+      };
+      const line = { from, end, bytes: encode({ type: 'tool_execution_update', payload }, now()) };
+      ofTools.set(tool, line);
+      return line;
+    },
+    ofSignal(signal: Signal): Buffer {
+      const made = ofSignals.get(signal) ?? encode(signal.event, signal.atMs);
+      ofSignals.set(signal, made);
+      return made;
+    },
+  };
+}
+export type LiveLines = ReturnType<typeof createLiveLines>;
+
+type Spoken = Pick<OpenBlock, 'kind' | 'toolCallId' | 'toolName'>;
+
+function toUpdate(address: MessageAddress, index: number, block: Spoken, offset: number, delta: string): EventPayload<'message_update'> {
+  const at = {
+    session_id: address.sessionId,
+    run_id: address.runId,
+    turn_id: address.turnId,
+    message_id: address.messageId,
+    block: index,
+    offset,
+  };
+  switch (block.kind) {
+    case 'text':
+      return { ...at, delta };
+    case 'thinking':
+      return { ...at, thinking_delta: delta };
+    case 'tool_call': {
+      const introduced = offset === 0 ? { tool_call_id: block.toolCallId ?? '', tool_name: block.toolName ?? '' } : {};
+      return { ...at, tool_call_delta: delta, ...introduced };
+    }
+  }
+}
+
+function toSpoken(block: ContentBlock): Spoken & { text: string } {
+  const none = { toolCallId: undefined, toolName: undefined };
+  switch (block.type) {
+    case 'text':
+      return { kind: 'text', text: block.text, ...none };
+    case 'thinking':
+      return { kind: 'thinking', text: block.thinking, ...none };
+    case 'tool_call':
+      return { kind: 'tool_call', text: JSON.stringify(block.arguments), toolCallId: block.id, toolName: block.name };
+    case 'image':
+      return { kind: 'text', text: '', ...none };
+  }
+}
