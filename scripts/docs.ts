@@ -1,14 +1,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { commands, subscribe } from '../src/protocol/commands.js';
+import { commands, subscribe } from '../src/protocol/commands/commands.js';
 import { commandEnvelope, errorReply, eventEnvelope, okReply, supportedVersions } from '../src/protocol/envelope.js';
 import { type ErrorCode, errorCodes, refusal, type RejectionWord, rejectionWords } from '../src/protocol/errors.js';
 import * as eventModule from '../src/protocol/events.js';
 import { limits } from '../src/protocol/limits.js';
 import * as messageModule from '../src/protocol/messages.js';
-import { answerShapes } from '../src/protocol/request-answers.js';
-import { requestShapes } from '../src/protocol/requests.js';
+import { answerShapes } from '../src/protocol/requests/request-answers.js';
+import { requestShapes } from '../src/protocol/requests/requests.js';
 import * as viewModule from '../src/protocol/views.js';
 
 type Schema = z.core.JSONSchema.JSONSchema;
@@ -295,7 +295,7 @@ async function renderReference(): Promise<string> {
   const intro = await readFile(new URL('docs/protocol-intro.md', root), 'utf8');
   const limitsSource = await readFile(new URL('src/protocol/limits.ts', root), 'utf8');
   const body = [
-    ...['## Commands', '', 'In the order of the table in `src/protocol/commands.ts`. Unknown fields are ignored.', ''],
+    ...['## Commands', '', 'In the order of the table in `src/protocol/commands/commands.ts`. Unknown fields are ignored.', ''],
     ...Object.entries(commandRows).flatMap(([name, row]) => commandSection(name, row)),
     ...['## The event socket', ''],
     ...commandSection('subscribe', subscribe),

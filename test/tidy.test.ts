@@ -9,24 +9,26 @@ import { events } from '../src/protocol/events.js';
 import { limits } from '../src/protocol/limits.js';
 
 /** Which folders of src a folder may import beside itself; a path to a file means that file alone. */
-const ports = ['providers/port.ts', 'tools/port.ts', 'policy/port.ts', 'context/port.ts', 'mcp/port.ts', 'extensions/port.ts'];
+const ports = ['providers', 'tools', 'sandbox', 'policy', 'context', 'mcp', 'extensions'].map((folder) => `${folder}/port.ts`);
+const systemCalls = ['machine/bounded-read.ts', 'machine/make-dir.ts', 'machine/system-calls.ts'];
 const frontend = ['client', 'view', 'protocol'];
 const directions: Record<string, string[]> = {
   protocol: [],
-  files: [],
   core: ['protocol'],
   view: ['core', 'protocol'],
   store: ['core', 'protocol'],
-  engine: ['store', 'core', 'protocol', ...ports],
-  server: ['engine', 'store', 'core', 'protocol', 'files'],
-  providers: ['protocol'],
-  tools: ['protocol', 'files'],
-  policy: ['protocol', 'files', 'tools/port.ts'],
-  context: ['protocol', 'files'],
-  mcp: ['protocol', 'tools/port.ts', 'tools/processes-port.ts'],
-  extensions: ['protocol', 'tools/port.ts', 'tools/processes-port.ts'],
-  client: ['view', 'core', 'protocol', 'files'],
-  cli: frontend,
+  engine: ['store', 'core', 'protocol', 'machine/system-calls.ts', ...ports],
+  server: ['engine', 'store', 'core', 'protocol', ...systemCalls],
+  providers: ['protocol', 'machine/provider-config.ts', 'tools/port.ts', 'tools/tool-entry.ts', 'tools/zod-parameters.ts'],
+  tools: ['sandbox', 'protocol', ...systemCalls],
+  sandbox: ['protocol', ...systemCalls],
+  policy: ['protocol', 'tools/port.ts', 'sandbox/port.ts', ...systemCalls],
+  context: ['protocol', ...systemCalls],
+  mcp: ['protocol', 'tools/port.ts', 'sandbox/port.ts'],
+  extensions: ['protocol', 'tools/port.ts', 'sandbox/port.ts'],
+  machine: ['protocol', 'policy/port.ts'],
+  client: ['machine', 'view', 'core', 'protocol'],
+  cli: ['machine', ...frontend],
   tui: frontend,
   web: frontend,
   bridges: frontend,
@@ -34,25 +36,26 @@ const directions: Record<string, string[]> = {
 const importsEverything = 'daemon';
 const frontends = new Set(['cli', 'tui', 'web', 'bridges']);
 /** The one command that becomes the daemon, and so may load it when it runs. */
-const daemonRun = 'cli/daemon-run.ts';
+const daemonRun = 'cli/commands/daemon/daemon-run.ts';
 
 const browserSafe = new Set(['protocol', 'core', 'view']);
 const pure = new Set(['core', 'view']);
-const transactionFiles = new Set(['engine/commit.ts', 'store/migrate.ts', 'daemon/lock.ts']);
+const transactionFiles = new Set(['engine/door/commit.ts', 'store/migrate.ts', 'daemon/lock.ts']);
 /** Besides the door: what makes the store, hands it to the door, and what locks the state directory. */
-const writerFiles = new Set(['engine/commit.ts', 'engine/engine.ts', 'daemon/start.ts', 'daemon/lock.ts']);
+const writerFiles = new Set(['engine/door/commit.ts', 'engine/engine.ts', 'daemon/start.ts', 'daemon/lock.ts']);
 const writerNames = /^(Store|StoreWriters|createStore|create\w+Rows|createEventLog|Database|loadSqlite|openOrCreate|openDatabase)$/;
 /** What makes lines of events, and who may. */
 const encoder = { file: 'protocol/encode.ts', folders: new Set(['server']) };
 /** Where the session id `*` of the wire becomes a scope, and the folders that know nothing of it. */
 const wireScopeFile = 'server/event-server.ts';
 const scopedFolders = new Set(['core', 'store', 'engine', 'server']);
-const synchronousPlaces = ['core/', 'engine/commit.ts', 'server/handlers/'];
-const programStarters = new Set(['tools', 'mcp', 'extensions', 'policy', 'daemon', 'client', 'cli']);
+const synchronousPlaces = ['core/', 'engine/door/commit.ts', 'server/handlers/'];
+const programStarters = new Set(['tools', 'sandbox', 'machine', 'mcp', 'extensions', 'policy', 'daemon', 'client', 'cli']);
 const loadedWhenUsed = ['openai', '@anthropic-ai/sdk', '@modelcontextprotocol/sdk', '@agentclientprotocol/sdk', '@earendil-works/pi-tui'];
 const impureNames = new Set(['performance', 'crypto', 'process', 'setTimeout', 'setImmediate', 'queueMicrotask', 'fetch']);
 const limitName = /(Max|Min|Default|Ms|Bytes|Rows|Events)$/;
 const sourceLinesMax = 400;
+const folderFilesMax = 20;
 const agentsLinesMax = 80;
 
 interface TextFile {
@@ -217,7 +220,7 @@ const laws: Law[] = [
   {
     // That who got a ReadStore cannot write is a type (test/engine/one-door.test.ts). Searched for is what a type cannot say: who gets more
     // than that, who holds a connection, and who opens a transaction.
-    law: '1 one door: writers of rows, connections and transactions are for engine/commit.ts',
+    law: '1 one door: writers of rows, connections and transactions are for engine/door/commit.ts',
     check: () => [
       ...find(
         sources.filter(({ name }) => !transactionFiles.has(name)),
@@ -368,6 +371,14 @@ const laws: Law[] = [
           (node.kind === ts.SyntaxKind.DefaultKeyword && ts.canHaveModifiers(node.parent)) ||
           (ts.isExportSpecifier(node) && node.name.text === 'default'),
       ),
+  },
+  {
+    law: `no folder of src has over ${folderFilesMax} files`,
+    check: () => {
+      const counts = new Map<string, number>();
+      for (const { path } of sources) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
+      return [...counts].flatMap(([folder, count]) => (count > folderFilesMax ? [`${folder}: ${count}`] : []));
+    },
   },
   {
     law: `no file of src is over ${sourceLinesMax} lines`,

@@ -1,56 +1,56 @@
 import type { CommanderError } from 'commander';
-import { AuthFileRefused } from '../client/auth-file.js';
+import { AuthFileRefused } from '../machine/auth-file.js';
 import { AttachRefused } from '../client/connect.js';
 import { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, StartFailed } from '../client/errors.js';
 import { SubscribeRefused } from '../client/event-client.js';
-import { HomeUnknown, resolvePaths, type PathFlags } from '../client/paths.js';
+import { HomeUnknown, resolvePaths, type PathFlags } from '../machine/paths.js';
 import { SessionUnclear } from '../client/resolve.js';
 import { printable } from '../view/printable.js';
 import { toErrorLine, wantsJson } from './error-line.js';
 import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
 import type { CommandLine } from './parse.js';
-import { writeErr } from './standard-streams.js';
+import { writeErr } from './terminal/standard-streams.js';
 import { createCli, type Subcommand } from './subcommand.js';
 
 /** Every subcommand, in the order of the help. Only the one that was asked for is loaded. */
 const subcommands: Record<string, () => Promise<Subcommand>> = {
-  new: async () => (await import('./new.js')).newSession,
-  ls: async () => (await import('./ls.js')).ls,
-  send: async () => (await import('./send.js')).send,
-  attach: async () => (await import('./attach.js')).attach,
-  log: async () => (await import('./log.js')).log,
-  queue: async () => (await import('./queue.js')).queue,
-  abort: async () => (await import('./abort.js')).abort,
-  resume: async () => (await import('./resume.js')).resume,
-  answer: async () => (await import('./answer.js')).answer,
-  state: async () => (await import('./state.js')).state,
-  rename: async () => (await import('./rename.js')).rename,
-  archive: async () => (await import('./archive.js')).archive,
-  rm: async () => (await import('./rm.js')).rm,
-  branch: async () => (await import('./branch.js')).branch,
-  tree: async () => (await import('./tree.js')).tree,
-  compact: async () => (await import('./compact.js')).compact,
-  model: async () => (await import('./model.js')).model,
-  models: async () => (await import('./models.js')).models,
-  mode: async () => (await import('./mode.js')).mode,
-  artifact: async () => (await import('./artifact.js')).artifact,
-  'permissions ls': async () => (await import('./permissions-ls.js')).permissionsLs,
-  'permissions add': async () => (await import('./permissions-add.js')).permissionsAdd,
-  'permissions rm': async () => (await import('./permissions-rm.js')).permissionsRm,
-  'permissions test': async () => (await import('./permissions-test.js')).permissionsTest,
-  'permissions log': async () => (await import('./permissions-log.js')).permissionsLog,
-  'permissions trust': async () => (await import('./permissions-trust.js')).permissionsTrust,
-  'permissions distrust': async () => (await import('./permissions-trust.js')).permissionsDistrust,
-  'auth set': async () => (await import('./auth-set.js')).authSet,
-  'auth list': async () => (await import('./auth-list.js')).authList,
-  'auth rm': async () => (await import('./auth-rm.js')).authRm,
-  'daemon run': async () => (await import('./daemon-run.js')).daemonRun,
-  'daemon start': async () => (await import('./daemon-start.js')).daemonStart,
-  'daemon stop': async () => (await import('./daemon-stop.js')).daemonStop,
-  'daemon restart': async () => (await import('./daemon-restart.js')).daemonRestart,
-  'daemon reload': async () => (await import('./daemon-reload.js')).daemonReload,
-  'daemon logs': async () => (await import('./daemon-logs.js')).daemonLogs,
-  'daemon status': async () => (await import('./daemon-status.js')).daemonStatus,
+  new: async () => (await import('./commands/new.js')).newSession,
+  ls: async () => (await import('./commands/ls.js')).ls,
+  send: async () => (await import('./commands/send.js')).send,
+  attach: async () => (await import('./commands/attach.js')).attach,
+  log: async () => (await import('./commands/log.js')).log,
+  queue: async () => (await import('./commands/queue.js')).queue,
+  abort: async () => (await import('./commands/abort.js')).abort,
+  resume: async () => (await import('./commands/resume.js')).resume,
+  answer: async () => (await import('./commands/answer.js')).answer,
+  state: async () => (await import('./commands/state.js')).state,
+  rename: async () => (await import('./commands/rename.js')).rename,
+  archive: async () => (await import('./commands/archive.js')).archive,
+  rm: async () => (await import('./commands/rm.js')).rm,
+  branch: async () => (await import('./commands/branch.js')).branch,
+  tree: async () => (await import('./commands/tree.js')).tree,
+  compact: async () => (await import('./commands/compact.js')).compact,
+  model: async () => (await import('./commands/model.js')).model,
+  models: async () => (await import('./commands/models.js')).models,
+  mode: async () => (await import('./commands/mode.js')).mode,
+  artifact: async () => (await import('./commands/artifact.js')).artifact,
+  'permissions ls': async () => (await import('./commands/permissions/permissions-ls.js')).permissionsLs,
+  'permissions add': async () => (await import('./commands/permissions/permissions-add.js')).permissionsAdd,
+  'permissions rm': async () => (await import('./commands/permissions/permissions-rm.js')).permissionsRm,
+  'permissions test': async () => (await import('./commands/permissions/permissions-test.js')).permissionsTest,
+  'permissions log': async () => (await import('./commands/permissions/permissions-log.js')).permissionsLog,
+  'permissions trust': async () => (await import('./commands/permissions/permissions-trust.js')).permissionsTrust,
+  'permissions distrust': async () => (await import('./commands/permissions/permissions-trust.js')).permissionsDistrust,
+  'auth set': async () => (await import('./commands/auth/auth-set.js')).authSet,
+  'auth list': async () => (await import('./commands/auth/auth-list.js')).authList,
+  'auth rm': async () => (await import('./commands/auth/auth-rm.js')).authRm,
+  'daemon run': async () => (await import('./commands/daemon/daemon-run.js')).daemonRun,
+  'daemon start': async () => (await import('./commands/daemon/daemon-start.js')).daemonStart,
+  'daemon stop': async () => (await import('./commands/daemon/daemon-stop.js')).daemonStop,
+  'daemon restart': async () => (await import('./commands/daemon/daemon-restart.js')).daemonRestart,
+  'daemon reload': async () => (await import('./commands/daemon/daemon-reload.js')).daemonReload,
+  'daemon logs': async () => (await import('./commands/daemon/daemon-logs.js')).daemonLogs,
+  'daemon status': async () => (await import('./commands/daemon/daemon-status.js')).daemonStatus,
 };
 /** Whoever lists one thing with `ls` may list the other with it. */
 const aliases: Record<string, string> = { list: 'ls', 'permissions list': 'permissions ls', 'auth ls': 'auth list' };
@@ -95,7 +95,7 @@ function isNameOf({ usage }: Subcommand, typed: string): boolean {
 }
 
 async function load(name: string, typed: string[]): Promise<Subcommand | undefined> {
-  if (name === '' && !typed.some((word) => /^(-h|--help)$/.test(word))) return (await import('./bare.js')).bare;
+  if (name === '' && !typed.some((word) => /^(-h|--help)$/.test(word))) return (await import('./default-command.js')).bare;
   return Object.hasOwn(subcommands, name) ? subcommands[name]?.() : undefined;
 }
 

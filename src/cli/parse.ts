@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import type { PathFlags } from '../client/paths.js';
+import type { PathFlags } from '../machine/paths.js';
 import { toErrorLine, wantsJson } from './error-line.js';
 import { WrongUsage } from './exit.js';
-import { outputColumns, writeErr, writeOut } from './standard-streams.js';
+import { outputColumns, writeErr, writeOut } from './terminal/standard-streams.js';
 import type { Subcommand } from './subcommand.js';
 import { version } from '../client/version.js';
-import { wrapText } from './word-wrap.js';
+import { wrapText } from './terminal/word-wrap.js';
 
 const helpColumnsMax = 100;
 

@@ -1,5 +1,5 @@
 import type { CallPayload, Reply } from '../client/command-client.js';
-import type { CommandType } from '../protocol/commands.js';
+import type { CommandType } from '../protocol/commands/commands.js';
 import { describeRefusal, refusalCode, type Remedies } from '../view/refusal-text.js';
 import { Refused } from './exit.js';
 

@@ -1,4 +1,4 @@
-import { resolvePaths, type Paths } from '../client/paths.js';
+import { resolvePaths, type Paths } from '../machine/paths.js';
 
 /** What to say of a daemon that does not run: whoever has the same directories starts it with any command. */
 export function describeGone({ socket, stateDir, configDir }: Paths): string {

@@ -1,12 +1,12 @@
 import { connect, type Berth, type ConnectOptions } from '../client/connect.js';
-import { meantDirs, type PathFlags, type Paths } from '../client/paths.js';
+import { meantDirs, type PathFlags, type Paths } from '../machine/paths.js';
 import { resolveSession } from '../client/resolve.js';
 import { printableJson, printableLine } from '../view/printable.js';
 import { WrongUsage, type ExitCode } from './exit.js';
 import { toNoticeLine, wantsJson } from './error-line.js';
 import { newestHere } from './newest.js';
-import { writeErr, writeOut } from './standard-streams.js';
-import { nameTerminal } from './terminal-name.js';
+import { writeErr, writeOut } from './terminal/standard-streams.js';
+import { nameTerminal } from './terminal/terminal-name.js';
 import { version } from '../client/version.js';
 
 /** What a subcommand has at hand. */

@@ -5,9 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../protocol/limits.js';
 import { DaemonUnresponsive, NoDaemon, StartFailed } from './errors.js';
-import { takeLockFile, type LockFile } from './lock-file.js';
-import { findLockHolder, type LockHolder } from './lock-holder.js';
-import type { Paths } from './paths.js';
+import { takeLockFile, type LockFile } from '../machine/lock-file.js';
+import { findLockHolder, type LockHolder } from '../machine/lock-holder.js';
+import type { Paths } from '../machine/paths.js';
 import { openSocket } from './unix-transport.js';
 
 const pollMs = 20;

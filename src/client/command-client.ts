@@ -1,4 +1,4 @@
-import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
+import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands/commands.js';
 import type { Refusal } from '../protocol/errors.js';
 import { createAnswerWatch } from './answer-watch.js';
 import { ConnectionLost } from './errors.js';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { inputCommands, observerCommands } from '../protocol/command-roles.js';
-import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
-import type { UiMethod } from '../protocol/requests.js';
+import { inputCommands, observerCommands } from '../protocol/commands/command-roles.js';
+import type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands/commands.js';
+import type { UiMethod } from '../protocol/requests/requests.js';
 import { limits } from '../protocol/limits.js';
 import type { KeptInput } from './outbox.js';
 import type { Submitted } from './delivery.js';
@@ -12,7 +12,7 @@ import { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon } from './err
 import type { SentInput } from '../view/sent-inputs.js';
 import { newInputId } from './input-id.js';
 import { openEventStream, type EventStream, type SubscribeOptions } from './event-client.js';
-import { isSamePlace, meantDirs, resolvePaths, type MeantDirs, type Paths } from './paths.js';
+import { isSamePlace, meantDirs, resolvePaths, type MeantDirs, type Paths } from '../machine/paths.js';
 import type { Transport } from './transport.js';
 import { createUnixTransport } from './unix-transport.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CommandInput } from '../protocol/commands.js';
+import type { CommandInput } from '../protocol/commands/commands.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
 import type { QueuedInput, WireEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';

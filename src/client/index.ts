@@ -4,7 +4,7 @@ export type { CallPayload, Reply } from './command-client.js';
 export type { NewInput } from './delivery.js';
 export { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, OutboxFull, StartFailed } from './errors.js';
 export { SubscribeRefused, type EventStream, type SubscribeOptions } from './event-client.js';
-export { HomeUnknown, meantDirs, resolvePaths, type MeantDirs, type PathFlags, type Paths } from './paths.js';
+export { HomeUnknown, meantDirs, resolvePaths, type MeantDirs, type PathFlags, type Paths } from '../machine/paths.js';
 export { listSessions, resolveSession, SessionUnclear } from './resolve.js';
 export { formatAge, formatDuration } from '../view/durations.js';
 export { createMessageStream, type MessageStream, type StreamedKind } from '../view/message-stream.js';
@@ -40,7 +40,7 @@ export {
   type Snapshot,
   type ViewBlock,
 } from '../view/session-view.js';
-export type { LockHolder } from './lock-holder.js';
+export type { LockHolder } from '../machine/lock-holder.js';
 export type { StreamKind, Transport } from './transport.js';
 export { createUnixTransport } from './unix-transport.js';
 export { isShownId, matchIds, shortId, shortIds } from '../view/short-ids.js';
@@ -49,16 +49,16 @@ export { startedHeadline, toolHeadline } from '../view/tools/tool-headline.js';
 export { createToolOutputs, type ToolOutputListener, type ToolOutputs } from '../view/tools/tool-output.js';
 export { describeToolEnd, type ToolResult } from '../view/tools/tool-result.js';
 export { usageText } from '../view/usage-text.js';
-export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands.js';
+export type { CommandInput, CommandType, ReplyPayload } from '../protocol/commands/commands.js';
 export type { EventPayload, EventType, QueuedImage, QueuedInput, QueueMode, RunError, RunOutcome, WireEvent } from '../protocol/events.js';
-export { approvalAnswers, denyWithReason, type ApprovalChoice, type DeniedWithReason } from '../protocol/approval-answers.js';
+export { approvalAnswers, denyWithReason, type ApprovalChoice, type DeniedWithReason } from '../protocol/requests/approval-answers.js';
 export type { ErrorCode, Refusal, RejectionWord } from '../protocol/errors.js';
 export type { ContentBlock, Message, Role, StopReason, ToolCallBlock, TurnKind, Usage } from '../protocol/messages.js';
-export { currentParams } from '../protocol/old-requests.js';
+export { currentParams } from '../protocol/requests/old-requests.js';
 export type { ClientView, ListedModel, ListedProvider, RunRow, RunState, SessionListRow, StateView } from '../protocol/views.js';
 export type { ActiveRun, LastRun, OpenCall, SessionState } from '../core/session.js';
 export type { RuleRow } from '../protocol/permissions.js';
-export type { ApprovalAnswer, QuestionAnswer, UiAnswer } from '../protocol/request-answers.js';
+export type { ApprovalAnswer, QuestionAnswer, UiAnswer } from '../protocol/requests/request-answers.js';
 export type {
   ApprovalOption,
   ApprovalParams,
@@ -69,4 +69,4 @@ export type {
   TrustParams,
   UiMethod,
   UiRequest,
-} from '../protocol/requests.js';
+} from '../protocol/requests/requests.js';

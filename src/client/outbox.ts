@@ -1,11 +1,11 @@
 import { readdirSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { makeDir } from '../files/make-dir.js';
-import { readSmallFile } from '../files/small-file.js';
+import { makeDir } from '../machine/make-dir.js';
+import { readSmallFile } from '../machine/bounded-read.js';
 import { limits } from '../protocol/limits.js';
-import { syncDir, writeNewFile } from './atomic-file.js';
+import { syncDir, writeNewFile } from '../machine/atomic-file.js';
 import { OutboxFull } from './errors.js';
-import { isRunning, readProcess, type ProcessIdentity } from './process-identity.js';
+import { isRunning, readProcess, type ProcessIdentity } from '../machine/process-identity.js';
 
 /** An input that waits on disk for a daemon to take it. */
 export interface KeptInput {

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { LockHolder } from './lock-holder.js';
+import type { LockHolder } from '../machine/lock-holder.js';
 
 /** The two streams of the protocol: commands with their replies, and events. */
 export type StreamKind = 'commands' | 'events';

@@ -2,8 +2,8 @@ import { createConnection, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
 import { DaemonUnresponsive, NoDaemon } from './errors.js';
-import { findLockHolder } from './lock-holder.js';
-import type { Paths } from './paths.js';
+import { findLockHolder } from '../machine/lock-holder.js';
+import type { Paths } from '../machine/paths.js';
 import type { Transport } from './transport.js';
 
 /** The daemon of this machine and user, by its two sockets. */

@@ -1,6 +1,6 @@
 import { platform, release } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-import { readSmallFile, readSmallText, toText } from '../files/small-file.js';
+import { readSmallFile, readSmallText, toText } from '../machine/bounded-read.js';
 import { limits } from '../protocol/limits.js';
 import { makeVisibleLine } from '../protocol/sanitize.js';
 import { instructions } from './instructions.js';

@@ -1,9 +1,9 @@
-import { isDeniedWithReason } from '../protocol/approval-answers.js';
+import { isDeniedWithReason } from '../protocol/requests/approval-answers.js';
 import { refusal } from '../protocol/errors.js';
 import type { EventPayload, Fact } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import { checkAnswer, type UiAnswer } from '../protocol/request-answers.js';
-import { methodOf, type RequestParams, type UiRequest } from '../protocol/requests.js';
+import { checkAnswer, type UiAnswer } from '../protocol/requests/request-answers.js';
+import { methodOf, type RequestParams, type UiRequest } from '../protocol/requests/requests.js';
 import { accept, recorded, reject, refuse, type AuditEntry, type Decision } from './decision.js';
 import { ruleFacts, trustFact, type RuleNumbers } from './permissions.js';
 import type { SessionState } from './session.js';

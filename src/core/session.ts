@@ -1,7 +1,7 @@
 import { toolCallsOf } from '../protocol/content.js';
 import type { EventPayload, Fact, QueuedInput, QueueMode, RunError, RunOutcome } from '../protocol/events.js';
 import type { CompactionTrigger, Role, TurnKind, Usage } from '../protocol/messages.js';
-import type { UiRequest } from '../protocol/requests.js';
+import type { UiRequest } from '../protocol/requests/requests.js';
 
 /** A tool call of the current turn that has no result yet. */
 export interface OpenCall {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Paths } from '../client/paths.js';
+import type { Paths } from '../machine/paths.js';
 import { prepareSocketDir } from '../server/listen.js';
 import { checkDatabase } from '../store/database.js';
 import { readMigrations } from '../store/migrate.js';
-import { readConfig } from './config.js';
+import { readConfig } from '../machine/config.js';
 import { createModelAccess } from './model-access.js';
 import { migrationsDir } from './migrations-dir.js';
 

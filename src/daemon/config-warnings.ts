@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { findPromptProblem } from '../context/system-prompt.js';
 import { toRealPath, whyNotGranted } from '../policy/real-paths.js';
-import type { Config } from './config.js';
+import type { Config } from '../machine/config.js';
 
 /** What is wrong with files and directories that a config names beside its rules, as sentences: it is a good config, but does not do what it says. */
 export function findConfigWarnings(

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { configPath, readConfig, type Config } from './config.js';
+import { configPath, readConfig, type Config } from '../machine/config.js';
 
 /** What reading the config again came to. */
 export interface Reloaded {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { close as closeDebugger } from 'node:inspector';
-import type { Paths } from '../client/paths.js';
-import { makeDir } from '../files/make-dir.js';
+import type { Paths } from '../machine/paths.js';
+import { makeDir } from '../machine/make-dir.js';
 import { StoreRefused } from '../store/faults.js';
 import { takeLock, type Lock } from './lock.js';
 import { copyProgram, installedDaemon } from './program-copy.js';

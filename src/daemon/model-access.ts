@@ -1,9 +1,9 @@
 import { isAbsolute, join } from 'node:path';
-import { createAuthReader } from '../client/auth-file.js';
+import { createAuthReader } from '../machine/auth-file.js';
 import { createProviders, type ConfiguredProviders } from '../providers/providers.js';
 import type { ThinkingLevel } from '../providers/port.js';
 import { runKeyCommand } from './key-command.js';
-import { ConfigRefused, type Config } from './config.js';
+import { ConfigRefused, type Config } from '../machine/config.js';
 
 const wordsPerSecondDefault = 100;
 

@@ -3,7 +3,7 @@ import { limits } from '../protocol/limits.js';
 import { SocketRefused } from '../server/listen.js';
 import { StoreRefused } from '../store/faults.js';
 import { checkStart } from './check-start.js';
-import { ConfigRefused } from './config.js';
+import { ConfigRefused } from '../machine/config.js';
 import { createFaultPoints } from './fault-points.js';
 import type { Lock } from './lock.js';
 import { createLogger } from './logger.js';

@@ -8,8 +8,8 @@ import { needsNetwork } from './network-commands.js';
 import type { Rule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
 import { createPathRules, ruleThatMayApply, rulesForPart } from './rules.js';
-import { cdTarget, exactWords, parseCommand, type CommandPart } from './shell-command.js';
-import { quoteWords } from './shell-quote.js';
+import { cdTarget, exactWords, parseCommand, type CommandPart } from './shell/command.js';
+import { quoteWords } from './shell/quote.js';
 
 type Command = Extract<Access, { kind: 'command' }>;
 

@@ -1,6 +1,6 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { readSmallText } from '../files/small-file.js';
+import { readSmallText } from '../machine/bounded-read.js';
 import { limits } from '../protocol/limits.js';
 import { isBelow, toRealPath } from './real-paths.js';
 

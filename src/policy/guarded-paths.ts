@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { readSmallText } from '../files/small-file.js';
+import { readSmallText } from '../machine/bounded-read.js';
 import { limits } from '../protocol/limits.js';
 import { isBelow } from './real-paths.js';
 import { holdsTokens, secretPaths, systemSecrets, tokenSettings } from './secret-paths.js';

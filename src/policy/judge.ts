@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import type { Access, Confinement, Effect, Reach } from '../tools/port.js';
+import type { Access, Effect, Reach } from '../tools/port.js';
+import type { Confinement } from '../sandbox/port.js';
 import { judgeCommand } from './command-judge.js';
 import { isGlob } from './globs.js';
 import { findWorktreeGit } from './git-worktree.js';

@@ -1,4 +1,4 @@
-import type { CommandPart } from './shell-command.js';
+import type { CommandPart } from './shell/command.js';
 
 /** Commands that do nothing useful without the network. It only decides whether the network is offered, never whether it is given. */
 const networkCommands = [

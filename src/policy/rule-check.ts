@@ -2,9 +2,9 @@ import { nearest } from '../protocol/nearest.js';
 import { isGlob } from './globs.js';
 import type { Rule, RuleProblem, RuleSurroundings } from './port.js';
 import { whyNotGranted } from './real-paths.js';
-import { isAlwaysAsked } from './shell-builtins.js';
-import { exactWords, parseCommand, ruleWords, type CommandPart } from './shell-command.js';
-import { quoteWords } from './shell-quote.js';
+import { isAlwaysAsked } from './shell/programs/builtins.js';
+import { exactWords, parseCommand, ruleWords, type CommandPart } from './shell/command.js';
+import { quoteWords } from './shell/quote.js';
 
 interface Surroundings extends RuleSurroundings {
   home: string;

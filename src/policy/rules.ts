@@ -2,7 +2,7 @@ import { normalize } from 'node:path';
 import { createGlob, isGlob } from './globs.js';
 import type { Action, SourcedRule } from './port.js';
 import { isBelow, toAbsolute, toGrantedPath, toRealPath } from './real-paths.js';
-import { beginsWith, exactWords, isExactly, mayBeginWith, ruleWords, type CommandPart } from './shell-command.js';
+import { beginsWith, exactWords, isExactly, mayBeginWith, ruleWords, type CommandPart } from './shell/command.js';
 
 export interface Bases {
   workspace: string;

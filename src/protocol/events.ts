@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { compactionTrigger, message, role, turnKind, usage } from './messages.js';
-import { once } from './once.js';
+import { once } from './lazy.js';
 import { rule } from './permissions.js';
-import { uiAnswer } from './request-answers.js';
-import { uiRequest } from './requests.js';
+import { uiAnswer } from './requests/request-answers.js';
+import { uiRequest } from './requests/requests.js';
 
 const inSession = { session_id: z.string() };
 const inRun = { ...inSession, run_id: z.string() };

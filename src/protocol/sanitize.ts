@@ -1,4 +1,4 @@
-import { once } from './once.js';
+import { once } from './lazy.js';
 
 /**
  * Every character that a person cannot see or that a terminal acts on: control and format characters (bidirectional overrides, zero-width

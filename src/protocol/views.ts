@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { approvalMode, outcome, queuedInput, queueMode, recoveryMode, runError, thinkingLevel, whenDetached } from './events.js';
 import { compactionTrigger, contentBlock, role, turnKind, usage } from './messages.js';
-import { uiMethod, uiRequest } from './requests.js';
+import { uiMethod, uiRequest } from './requests/requests.js';
 
 /** What replies show: the shapes that several commands share. */
 export const runState = z.enum(['idle', 'running', 'aborting']);

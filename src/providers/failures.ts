@@ -1,7 +1,7 @@
 import { limits } from '../protocol/limits.js';
 import type { Usage } from '../protocol/messages.js';
-import { AnswerTooLong, OddAnswer } from './answer-stream.js';
-import { hungUpCode } from './http-fetch.js';
+import { AnswerTooLong, OddAnswer } from './http/sse-guard.js';
+import { hungUpCode } from './http/http-fetch.js';
 import type { ModelFailure } from './port.js';
 import { scrub } from './secrets.js';
 

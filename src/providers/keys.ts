@@ -1,4 +1,5 @@
-import type { FoundKey, ProviderConfig } from './settings.js';
+import type { FoundKey } from './settings.js';
+import type { ProviderConfig } from '../machine/provider-config.js';
 
 export interface KeyDeps {
   env: Record<string, string | undefined>;

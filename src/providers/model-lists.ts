@@ -1,7 +1,8 @@
 import { limits } from '../protocol/limits.js';
 import { transportWords } from './failures.js';
-import type { HttpAnswer } from './http-fetch.js';
-import type { FoundKey, ModelEntry, ProviderSettings } from './settings.js';
+import type { HttpAnswer } from './http/http-fetch.js';
+import type { FoundKey, ProviderSettings } from './settings.js';
+import type { ModelEntry } from '../machine/provider-config.js';
 
 /** What servers say of their models beside the id, each in its own words. */
 interface Told {

@@ -1,4 +1,4 @@
-import type { ModelEntry } from './settings.js';
+import type { ModelEntry } from '../machine/provider-config.js';
 
 // Last held against the providers' own pages on 2026-11-16. Prices are US dollars for a million tokens.
 const million = 1_000_000;

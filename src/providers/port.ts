@@ -1,5 +1,6 @@
 import type { ContentBlock, StopReason, Usage } from '../protocol/messages.js';
 import type { ListedModel, ListedProvider } from '../protocol/views.js';
+import type { Price } from '../machine/provider-config.js';
 
 /** One message of the history as a provider is given it. */
 export interface ModelMessage {
@@ -84,14 +85,6 @@ export interface ModelFacts {
   contextWindow: number | null;
   maxOutput: number | null;
   price: Price | null;
-}
-
-/** US dollars for a million tokens. */
-export interface Price {
-  input: number;
-  output: number;
-  cache_read: number;
-  cache_write: number;
 }
 
 /** Finds who speaks for a model named `provider/model`. */

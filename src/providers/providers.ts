@@ -1,22 +1,27 @@
 import { limits } from '../protocol/limits.js';
-import { createAnthropicProvider } from './anthropic.js';
+import { createAnthropicProvider } from './apis/anthropic.js';
 import { createKeyFinder, type KeyDeps, type KeyFinder } from './keys.js';
-import { createHttpFetch, type HttpFetch } from './http-fetch.js';
+import { createHttpFetch, type HttpFetch } from './http/http-fetch.js';
 import { fetchModels } from './model-lists.js';
 import { anthropicModels, openaiModels } from './model-table.js';
-import { createOfflineProvider } from './offline.js';
-import { createChatProvider } from './openai-chat.js';
-import { createResponsesProvider } from './openai-responses.js';
+import { createOfflineProvider } from './offline/offline-provider.js';
+import { createChatProvider } from './apis/openai-chat.js';
+import { createResponsesProvider } from './apis/openai-responses.js';
 import type { ListedModel, ListedProvider } from '../protocol/views.js';
 import type { Provider, Providers } from './port.js';
-import { modelIdOf, type Api, type ModelEntry, type ProviderConfig, type ProviderSettings } from './settings.js';
+import { modelIdOf, type ProviderSettings } from './settings.js';
+import type { Api, BuiltInProvider, ModelEntry, ProviderConfig } from '../machine/provider-config.js';
 
-/** Providers that are there without config. */
-const builtIn: Record<string, { api: Api; baseUrl: string; models: readonly ModelEntry[] }> = {
+interface BuiltIn {
+  api: Api;
+  baseUrl: string;
+  models: readonly ModelEntry[];
+}
+
+const builtIn: Record<string, BuiltIn> = {
   anthropic: { api: 'anthropic', baseUrl: 'https://api.anthropic.com', models: anthropicModels },
   openai: { api: 'openai-responses', baseUrl: 'https://api.openai.com/v1', models: openaiModels },
-};
-export const builtInProviders: readonly string[] = Object.keys(builtIn);
+} satisfies Record<BuiltInProvider, BuiltIn>;
 const offlineModel: ListedModel = {
   model: 'offline/guide',
   title: 'embedded guide: not a model, needs no key and no network',

@@ -1,33 +1,6 @@
-import type { HttpFetch } from './http-fetch.js';
-import type { ModelFacts, Price } from './port.js';
-
-export const apis = ['anthropic', 'openai-responses', 'openai-chat'] as const;
-export type Api = (typeof apis)[number];
-
-/** A model as the built-in table or the config describes it. */
-export interface ModelEntry {
-  id: string;
-  title?: string;
-  contextWindow?: number;
-  maxOutput?: number;
-  price?: Price;
-  /** False for models that refuse images: they are told that there was one. */
-  images?: boolean;
-}
-
-/** A provider as `config.json` has it. What is absent comes from the built-in provider of the same name. */
-export interface ProviderConfig {
-  api?: Api;
-  baseUrl?: string;
-  apiKey?: string;
-  apiKeyEnv?: string;
-  apiKeyCommand?: string[];
-  headers: Record<string, string>;
-  verbosity?: Verbosity;
-  models: ModelEntry[];
-}
-
-export type Verbosity = 'low' | 'medium' | 'high';
+import type { HttpFetch } from './http/http-fetch.js';
+import type { ModelFacts } from './port.js';
+import type { Api, Verbosity } from '../machine/provider-config.js';
 
 /** A key, and where it came from in words that people can act on. Local servers need none. */
 export interface FoundKey {

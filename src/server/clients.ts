@@ -1,5 +1,5 @@
 import { inScope, type Scope } from '../core/scope.js';
-import type { UiMethod } from '../protocol/requests.js';
+import type { UiMethod } from '../protocol/requests/requests.js';
 import type { ClientView } from '../protocol/views.js';
 
 /** Who is on the other end of a command connection. Without a hello it is a controller that can show nothing. */

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
-import { commands, type CommandType } from '../protocol/commands.js';
-import type { CommandRow } from '../protocol/command-shapes.js';
+import { commands, type CommandType } from '../protocol/commands/commands.js';
+import type { CommandRow } from '../protocol/commands/command-shapes.js';
 import { commandEnvelope, supportedVersions } from '../protocol/envelope.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
 import { limits } from '../protocol/limits.js';

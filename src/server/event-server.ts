@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { allSessions, type Scope } from '../core/scope.js';
 import type { ServedEngine } from '../engine/engine.js';
-import { subscribe } from '../protocol/commands.js';
+import { subscribe } from '../protocol/commands/commands.js';
 import { encodeLive } from '../protocol/encode.js';
 import { refusal, type Refusal } from '../protocol/errors.js';
 import type { EventPayload } from '../protocol/events.js';

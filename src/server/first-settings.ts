@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { queueMode } from '../protocol/events.js';
-import { once } from '../protocol/once.js';
+import { once } from '../protocol/lazy.js';
 import type { ServedEngine } from '../engine/engine.js';
-import type { Outcome } from '../engine/commit.js';
+import type { Outcome } from '../engine/door/commit.js';
 
 const firstSettings = once(() =>
   z.object({ steering_mode: queueMode, follow_up_mode: queueMode, active_tools: z.array(z.string()).nullable() }).partial(),

@@ -1,6 +1,6 @@
-import type { CommandPayload, CommandType, ReplyPayload } from '../protocol/commands.js';
+import type { CommandPayload, CommandType, ReplyPayload } from '../protocol/commands/commands.js';
 import { refusal, type ErrorCode, type Refusal, type RejectionWord } from '../protocol/errors.js';
-import type { Outcome } from '../engine/commit.js';
+import type { Outcome } from '../engine/door/commit.js';
 import type { Client } from './clients.js';
 
 /** What a handler answers: a reply that is true at `seq`, or a refusal. */

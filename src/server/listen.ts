@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, readdirSync, renameSync, rmSync, type Stats } fro
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
-import { makeDir } from '../files/make-dir.js';
+import { makeDir } from '../machine/make-dir.js';
 import { connectionsMax } from './descriptors.js';
 
 /** The sockets cannot be where they were asked to be; the message says why and what to do. */

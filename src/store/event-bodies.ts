@@ -1,7 +1,7 @@
 import type { DurableType, EventPayload, Fact, QueuedInput } from '../protocol/events.js';
-import { currentParams } from '../protocol/old-requests.js';
-import type { EntryRows } from './entry-rows.js';
-import type { InputRows } from './input-rows.js';
+import { currentParams } from '../protocol/requests/old-requests.js';
+import type { EntryRows } from './rows/entry-rows.js';
+import type { InputRows } from './rows/input-rows.js';
 
 /** A payload as its log row keeps it: what never changes elsewhere is referred to, not copied. */
 type Slim = Record<string, unknown>;

@@ -2,7 +2,7 @@ import type { Scope } from '../core/scope.js';
 import type { DurableEvent, DurableType, Fact } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { EventBodies } from './event-bodies.js';
-import type { MetaRows } from './meta-rows.js';
+import type { MetaRows } from './rows/meta-rows.js';
 import type { Database } from './sqlite.js';
 
 interface EventRow {

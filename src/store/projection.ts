@@ -1,14 +1,14 @@
 import { abandonedRunOf, abortReasonOf } from '../core/session.js';
 import { noSession, type DurableEvent, type EventPayload } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import type { AnchorRows } from './anchor-rows.js';
-import type { EntryRows } from './entry-rows.js';
-import type { InputRows } from './input-rows.js';
-import type { PartialRows } from './partial-rows.js';
-import type { PermissionRows } from './permission-rows.js';
-import type { RequestRows } from './request-rows.js';
-import type { RunRows } from './run-rows.js';
-import type { SessionRows } from './session-rows.js';
+import type { AnchorRows } from './rows/anchor-rows.js';
+import type { EntryRows } from './rows/entry-rows.js';
+import type { InputRows } from './rows/input-rows.js';
+import type { PartialRows } from './rows/partial-rows.js';
+import type { PermissionRows } from './rows/permission-rows.js';
+import type { RequestRows } from './rows/request-rows.js';
+import type { RunRows } from './rows/run-rows.js';
+import type { SessionRows } from './rows/session-rows.js';
 
 interface Tables {
   sessions: SessionRows['write'];

@@ -1,24 +1,24 @@
-import { createAnchorRows } from './anchor-rows.js';
+import { createAnchorRows } from './rows/anchor-rows.js';
 import type { SessionState } from '../core/session.js';
-import { createArtifactRows } from './artifact-rows.js';
-import { createAuditRows } from './audit-rows.js';
-import { createEntryRows } from './entry-rows.js';
+import { createArtifactRows } from './rows/artifact-rows.js';
+import { createAuditRows } from './rows/audit-rows.js';
+import { createEntryRows } from './rows/entry-rows.js';
 import { createEventBodies } from './event-bodies.js';
 import { createEventLog } from './event-log.js';
-import { createInputRows } from './input-rows.js';
-import { createMetaRows } from './meta-rows.js';
-import { createPartialRows } from './partial-rows.js';
-import { createPermissionRows } from './permission-rows.js';
-import { createProcessRows } from './process-rows.js';
+import { createInputRows } from './rows/input-rows.js';
+import { createMetaRows } from './rows/meta-rows.js';
+import { createPartialRows } from './rows/partial-rows.js';
+import { createPermissionRows } from './rows/permission-rows.js';
+import { createProcessRows } from './rows/process-rows.js';
 import { createProjection } from './projection.js';
-import { createRequestRows } from './request-rows.js';
-import { createRunRows } from './run-rows.js';
-import { createSearchRows } from './search-rows.js';
-import { createSessionRows } from './session-rows.js';
+import { createRequestRows } from './rows/request-rows.js';
+import { createRunRows } from './rows/run-rows.js';
+import { createSearchRows } from './rows/search-rows.js';
+import { createSessionRows } from './rows/session-rows.js';
 import type { Database } from './sqlite.js';
 import { createSweep } from './sweep.js';
-import { createTodoRows } from './todo-rows.js';
-import { createTreeRows } from './tree-rows.js';
+import { createTodoRows } from './rows/todo-rows.js';
+import { createTreeRows } from './rows/tree-rows.js';
 
 /**
  * All that is remembered, over one connection. Reading is free. What changes rows is in `write`, beside what reads them and never among it:

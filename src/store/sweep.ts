@@ -1,5 +1,5 @@
 import { limits } from '../protocol/limits.js';
-import type { SearchRows } from './search-rows.js';
+import type { SearchRows } from './rows/search-rows.js';
 import type { Database } from './sqlite.js';
 
 /** Removes what a deleted session leaves behind, a batch at a time. Callers own the transaction. */

@@ -1,8 +1,9 @@
-import { once } from '../protocol/once.js';
-import type { BubblewrapFound } from './bubblewrap.js';
-import type { Tool, ToolEntry, ToolFacts } from './port.js';
-import type { Processes } from './processes-port.js';
-import type { Todos } from './todo.js';
+import { once } from '../protocol/lazy.js';
+import type { BubblewrapFound } from '../sandbox/bubblewrap.js';
+import type { ToolEntry } from './port.js';
+import type { Processes } from '../sandbox/port.js';
+import type { Todos } from './talk/todo.js';
+import { toolEntry } from './tool-entry.js';
 import { toolFacts } from './tool-facts.js';
 
 interface Deps {
@@ -11,26 +12,19 @@ interface Deps {
   bubblewrap(): Promise<() => BubblewrapFound>;
 }
 
-/** Every tool there is, in the order in which models are told of them. Each is loaded when it is first needed. */
+/** The tools that work on files, commands and people, in the order in which models are told of them. Each is loaded when it is first needed. */
 export function listTools({ todos, processes, bubblewrap }: Deps): ToolEntry[] {
-  const marks = once(async () => (await import('./read-marks.js')).createReadMarks());
+  const marks = once(async () => (await import('./files/read-marks.js')).createReadMarks());
   return [
-    entry(toolFacts.read, async () => (await import('./read.js')).createReadTool({ marks: await marks() })),
-    entry(toolFacts.write, async () => (await import('./write.js')).createWriteTool({ marks: await marks() })),
-    entry(toolFacts.edit, async () => (await import('./edit.js')).createEditTool({ marks: await marks() })),
-    entry(toolFacts.bash, async () => (await import('./bash.js')).createBashTool({ processes: await processes() })),
-    entry(toolFacts.grep, async () => (await import('./grep.js')).createGrepTool({ bubblewrap: await bubblewrap() })),
-    entry(toolFacts.glob, async () => (await import('./glob.js')).createGlobTool()),
-    entry(toolFacts.ls, async () => (await import('./ls.js')).createLsTool()),
-    entry(toolFacts.todo, async () => (await import('./todo.js')).createTodoTool({ todos })),
-    entry(toolFacts.ask_user, async () => (await import('./ask-user.js')).createAskUserTool()),
-    entry(toolFacts.tool_output, async () => (await import('./tool-output.js')).createToolOutputTool()),
-    entry(toolFacts.clock, async () => (await import('./clock.js')).createClockTool()),
-    entry(toolFacts.echo, async () => (await import('./echo.js')).createEchoTool()),
+    toolEntry(toolFacts.read, async () => (await import('./files/read.js')).createReadTool({ marks: await marks() })),
+    toolEntry(toolFacts.write, async () => (await import('./files/write.js')).createWriteTool({ marks: await marks() })),
+    toolEntry(toolFacts.edit, async () => (await import('./files/edit.js')).createEditTool({ marks: await marks() })),
+    toolEntry(toolFacts.bash, async () => (await import('./shell/bash.js')).createBashTool({ processes: await processes() })),
+    toolEntry(toolFacts.grep, async () => (await import('./search/grep.js')).createGrepTool({ bubblewrap: await bubblewrap() })),
+    toolEntry(toolFacts.glob, async () => (await import('./search/glob.js')).createGlobTool()),
+    toolEntry(toolFacts.ls, async () => (await import('./files/ls.js')).createLsTool()),
+    toolEntry(toolFacts.todo, async () => (await import('./talk/todo.js')).createTodoTool({ todos })),
+    toolEntry(toolFacts.ask_user, async () => (await import('./talk/ask-user.js')).createAskUserTool()),
+    toolEntry(toolFacts.tool_output, async () => (await import('./output/tool-output.js')).createToolOutputTool()),
   ];
-}
-
-/** The arguments of a tool are checked by its own schema before it gets them. */
-function entry<Args>(facts: ToolFacts, load: () => Promise<Tool<Args>>): ToolEntry {
-  return { ...facts, load: once(load as () => Promise<Tool>) };
 }

@@ -1,8 +1,9 @@
 import type { ResultDetails } from '../protocol/events.js';
 import type { ContentBlock } from '../protocol/messages.js';
-import type { QuestionAnswer } from '../protocol/request-answers.js';
-import type { QuestionParams } from '../protocol/requests.js';
-import type { AutorunKindOf } from './autorun-files.js';
+import type { QuestionAnswer } from '../protocol/requests/request-answers.js';
+import type { QuestionParams } from '../protocol/requests/requests.js';
+import type { AutorunKindOf } from '../sandbox/autorun/autorun-files.js';
+import type { Confinement } from '../sandbox/port.js';
 
 /** A question to a person. The answer is null when it was cancelled, expired or denied. */
 export interface Question {
@@ -47,26 +48,6 @@ export interface Preparation {
   problem?: string;
   /** What the call was prepared on, such as a digest of the file. An approval holds for it alone: `run` gets it back and must refuse another. */
   basis?: string;
-}
-
-/** How children of a call are started. Every path is a real one. */
-export interface Confinement {
-  /**
-   * `sandbox`: read-only root, only `writable` can be written. `namespace`: the whole machine, but processes of its own that die together.
-   * `bare`: there is no bubblewrap on this machine.
-   */
-  kind: 'sandbox' | 'namespace' | 'bare';
-  network: boolean;
-  /** Roots that may be written. */
-  writable: string[];
-  /** The same; nothing in them is run by its name, so that they are not searched for such files. */
-  gitWritable?: string[];
-  /** Paths below them that may not be. */
-  readOnly: string[];
-  /** The same, but what they are in may be moved. */
-  guarded?: string[];
-  /** Paths that are covered up: secrets, and what belongs to berth. */
-  hidden: string[];
 }
 
 /** What an approved call may reach. It is asked at the moment of use. */

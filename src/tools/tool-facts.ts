@@ -65,20 +65,4 @@ export const toolFacts = {
     resumable: true,
     touchesNothing: true,
   },
-  clock: {
-    name: 'clock',
-    description: 'Tells the current date and time, here or in a time zone.',
-    readOnly: true,
-    resumable: true,
-    offlineOnly: true,
-    touchesNothing: true,
-  },
-  echo: {
-    name: 'echo',
-    description: 'Says a text back, at once or word by word over some seconds. With confirm, a person is asked first.',
-    readOnly: false,
-    resumable: false,
-    offlineOnly: true,
-    touchesNothing: true,
-  },
 } as const satisfies Record<string, ToolFacts>;

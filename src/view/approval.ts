@@ -1,4 +1,4 @@
-import type { ApprovalParams } from '../protocol/requests.js';
+import type { ApprovalParams } from '../protocol/requests/requests.js';
 import { printable, printableLine } from './printable.js';
 
 /** A part of what a request is about, in the order in which it is to be read. Every text is printable; some have several lines. */

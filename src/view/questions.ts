@@ -1,7 +1,7 @@
-import { approvalAnswers, denyReasonKey, isDeniedWithReason } from '../protocol/approval-answers.js';
-import { currentParams } from '../protocol/old-requests.js';
-import type { UiAnswer } from '../protocol/request-answers.js';
-import type { ApprovalParams, QuestionParams, RequestParams, UiRequest } from '../protocol/requests.js';
+import { approvalAnswers, denyReasonKey, isDeniedWithReason } from '../protocol/requests/approval-answers.js';
+import { currentParams } from '../protocol/requests/old-requests.js';
+import type { UiAnswer } from '../protocol/requests/request-answers.js';
+import type { ApprovalParams, QuestionParams, RequestParams, UiRequest } from '../protocol/requests/requests.js';
 import { approvalParts, type CardPart } from './approval.js';
 import { printable, printableLine } from './printable.js';
 

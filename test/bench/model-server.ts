@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { Api } from '../../src/providers/settings.js';
+import type { Api } from '../../src/machine/provider-config.js';
 import { cleanEnv, type TestDaemon } from '../support/daemon.js';
 import { newPlace, startBenchDaemon, stopper } from './processes.js';
 import { watchRun, type WatchedRun } from './watched-run.js';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createConnection } from 'node:net';
-import { apis, type Api } from '../../src/providers/settings.js';
+import { apis, type Api } from '../../src/machine/provider-config.js';
 import type { TestDaemon } from '../support/daemon.js';
 import type { Measurement } from './figures.js';
 import { call, commandLine, newSession, openLines } from './line-client.js';

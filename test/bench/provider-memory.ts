@@ -1,4 +1,4 @@
-import { apis, type Api } from '../../src/providers/settings.js';
+import { apis, type Api } from '../../src/machine/provider-config.js';
 import type { Measurement } from './figures.js';
 import { modelOf, startModelDaemon, startModelServer, watchAnswer, type ModelServer } from './model-server.js';
 import { median } from './numbers.js';

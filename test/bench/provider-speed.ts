@@ -1,4 +1,4 @@
-import { apis, type Api } from '../../src/providers/settings.js';
+import { apis, type Api } from '../../src/machine/provider-config.js';
 import type { Measurement } from './figures.js';
 import { modelOf, startModelDaemon, startModelServer, startSdkReader, watchAnswer } from './model-server.js';
 import { alternate, median } from './numbers.js';

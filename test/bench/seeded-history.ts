@@ -6,7 +6,7 @@ import { accept, createDraft, type Decision, type Draft, type Fresh } from '../.
 import { beginMessage, endMessage, endTurn } from '../../src/core/runs.js';
 import { sayRun } from '../../src/core/turns.js';
 import { createSession } from '../../src/core/settings.js';
-import { createCommit } from '../../src/engine/commit.js';
+import { createCommit } from '../../src/engine/door/commit.js';
 import { makeId, type IdPrefix } from '../../src/protocol/ids.js';
 import { openDatabase } from '../../src/store/database.js';
 import { migrate, readMigrations } from '../../src/store/migrate.js';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createLineView } from '../../src/cli/line-view.js';
-import { createPage } from '../../src/cli/page.js';
-import { createStyle } from '../../src/cli/style.js';
+import { createLineView } from '../../src/cli/attach/line-view.js';
+import { createPage } from '../../src/cli/terminal/line-writer.js';
+import { createStyle } from '../../src/cli/terminal/style.js';
 import { applyEvent, emptyView } from '../../src/view/session-view.js';
 import type { EventPayload, EventType, WireEvent } from '../../src/protocol/events.js';
 import { questionParams } from '../support/requests.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { alignColumns, clipColumns, columnsOf } from '../../src/cli/columns.js';
-import { createPage } from '../../src/cli/page.js';
+import { alignColumns, clipColumns, columnsOf } from '../../src/cli/terminal/columns.js';
+import { createPage } from '../../src/cli/terminal/line-writer.js';
 
 function openPage() {
   let written = '';

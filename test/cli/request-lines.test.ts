@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { requestLines } from '../../src/cli/request-lines.js';
-import { createStyle } from '../../src/cli/style.js';
+import { requestLines } from '../../src/cli/attach/request-lines.js';
+import { createStyle } from '../../src/cli/terminal/style.js';
 import { ask, fullApproval, questionParams, uiRequest } from '../support/requests.js';
 
 const full = ask('select', fullApproval);

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Paths } from '../../src/client/paths.js';
+import type { Paths } from '../../src/machine/paths.js';
 import { cleanEnv, makeRoot, pathsIn, program, type TestDaemon } from '../support/daemon.js';
 
 /** Where a command is run: a daemon of a test, or a home in which none runs yet. */

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import { connect, DaemonUnresponsive } from '../../src/client/index.js';
 import { openSocket } from '../../src/client/unix-transport.js';
-import { findLockHolder } from '../../src/client/lock-holder.js';
+import { findLockHolder } from '../../src/machine/lock-holder.js';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';
 import { sized } from '../support/fault-sizes.js';

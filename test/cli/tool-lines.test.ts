@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { createPage } from '../../src/cli/page.js';
-import { createStyle } from '../../src/cli/style.js';
-import { showToolEnd } from '../../src/cli/tool-lines.js';
+import { createPage } from '../../src/cli/terminal/line-writer.js';
+import { createStyle } from '../../src/cli/terminal/style.js';
+import { showToolEnd } from '../../src/cli/attach/tool-lines.js';
 import type { EventPayload } from '../../src/protocol/events.js';
 import { createToolOutputs } from '../../src/view/tools/tool-output.js';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { columnsOf } from '../../src/cli/columns.js';
-import { createPage } from '../../src/cli/page.js';
-import { createStyle } from '../../src/cli/style.js';
-import { wrapLine, wrapText } from '../../src/cli/word-wrap.js';
+import { columnsOf } from '../../src/cli/terminal/columns.js';
+import { createPage } from '../../src/cli/terminal/line-writer.js';
+import { createStyle } from '../../src/cli/terminal/style.js';
+import { wrapLine, wrapText } from '../../src/cli/terminal/word-wrap.js';
 
 function written(width: number, say: (page: ReturnType<typeof createPage>) => void): string {
   let text = '';

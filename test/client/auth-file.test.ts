@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { AuthFileRefused, createAuthReader, readAuthFile, removeKey, setKey } from '../../src/client/auth-file.js';
+import { AuthFileRefused, createAuthReader, readAuthFile, removeKey, setKey } from '../../src/machine/auth-file.js';
 import { limits } from '../../src/protocol/limits.js';
 import { poll } from '../cli/run-cli.js';
 import { missing } from '../needs.js';
@@ -45,7 +45,7 @@ let scripts: TempDir;
 
 beforeAll(async () => {
   scripts = makeTempDir();
-  const entryPoints = [fileURLToPath(new URL('../../src/client/auth-file.ts', import.meta.url))];
+  const entryPoints = [fileURLToPath(new URL('../../src/machine/auth-file.ts', import.meta.url))];
   await build({ entryPoints, outfile: scripts.file('auth-file.mjs'), bundle: true, format: 'esm', platform: 'node', target: 'node20' });
   for (const [name, body] of Object.entries(programs)) {
     const head = `import { readAuthFile, setKey } from './auth-file.mjs'; const [dir, ...more] = process.argv.slice(2);`;

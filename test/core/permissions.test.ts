@@ -3,7 +3,7 @@ import { addRule, removeRule, setTrust, type RuleNumbers, type RuleScope } from 
 import { answerRequest } from '../../src/core/requests.js';
 import { limits } from '../../src/protocol/limits.js';
 import type { RuleRow } from '../../src/protocol/permissions.js';
-import type { RequestParams, TrustParams } from '../../src/protocol/requests.js';
+import type { RequestParams, TrustParams } from '../../src/protocol/requests/requests.js';
 import { createPlay, factsOf, refusalOf } from '../support/core-play.js';
 import { approvalParams } from '../support/requests.js';
 

@@ -3,7 +3,7 @@ import { answerRequest, askPerson, closeRequest, toVerdict, type Response } from
 import { abortRun } from '../../src/core/runs.js';
 import { encodeDurable } from '../../src/protocol/encode.js';
 import { limits } from '../../src/protocol/limits.js';
-import type { RequestParams } from '../../src/protocol/requests.js';
+import type { RequestParams } from '../../src/protocol/requests/requests.js';
 import { createPlay, factsOf, refusalOf, type CorePlay } from '../support/core-play.js';
 import { approvalParams, questionParams } from '../support/requests.js';
 

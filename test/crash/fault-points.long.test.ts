@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultPoints } from '../../src/engine/fault-points.js';
+import { faultPoints } from '../../src/engine/door/fault-points.js';
 import { createRandom } from '../model/world.js';
 import { startDaemon } from '../support/daemon.js';
 import { faultSize } from '../support/fault-sizes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigRefused, parseConfig, readConfig } from '../../src/daemon/config.js';
+import { ConfigRefused, parseConfig, readConfig } from '../../src/machine/config.js';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,7 +1,7 @@
 import { homedir, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { resolvePaths } from '../../src/client/paths.js';
+import { resolvePaths } from '../../src/machine/paths.js';
 
 const home = { HOME: '/home/me' };
 const uid = process.getuid?.() ?? 0;

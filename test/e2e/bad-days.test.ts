@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { setKey } from '../../src/client/auth-file.js';
+import { setKey } from '../../src/machine/auth-file.js';
 import { badKey, overflow, overloaded, quota, rateLimited } from '../support/fake-model/failures.js';
 import type { Api, Reply } from '../support/fake-model/reply.js';
 import { createFakeModel } from '../support/fake-model/server.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { deleteSession } from '../../src/core/settings.js';
-import { createAskUserTool } from '../../src/tools/ask-user.js';
+import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';
 

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createSession } from '../../src/core/settings.js';
 import { createPolicy } from '../../src/policy/judge.js';
-import type { UiRequest } from '../../src/protocol/requests.js';
-import { createEditTool } from '../../src/tools/edit.js';
+import type { UiRequest } from '../../src/protocol/requests/requests.js';
+import { createEditTool } from '../../src/tools/files/edit.js';
 import type { Tool } from '../../src/tools/port.js';
-import { createReadMarks } from '../../src/tools/read-marks.js';
-import { createReadTool } from '../../src/tools/read.js';
-import { createWriteTool } from '../../src/tools/write.js';
+import { createReadMarks } from '../../src/tools/files/read-marks.js';
+import { createReadTool } from '../../src/tools/files/read.js';
+import { createWriteTool } from '../../src/tools/files/write.js';
 import { createTestEngine, type EngineSetup, type TestEngine } from '../support/engine.js';
 import { makeTempDir } from '../support/temp-dir.js';
 

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { deleteSession } from '../../src/core/settings.js';
-import { createArtifactFiles } from '../../src/engine/artifact-files.js';
+import { createArtifactFiles } from '../../src/engine/calls/artifact-files.js';
 import { loadSqlite } from '../../src/store/sqlite.js';
-import { createToolOutputTool } from '../../src/tools/tool-output.js';
+import { createToolOutputTool } from '../../src/tools/output/tool-output.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
 async function keep(berth: TestEngine, session: string, text: string): Promise<{ id: string; path: string }> {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { createAskUserTool } from '../../src/tools/ask-user.js';
+import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
 import { toolText, type Question, type Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';

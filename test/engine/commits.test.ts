@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { updateQueued } from '../../src/core/inputs.js';
 import { deleteSession } from '../../src/core/settings.js';
-import { createAskUserTool } from '../../src/tools/ask-user.js';
+import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
 import { brief } from '../support/core-play.js';
 import { createTestEngine, type EngineSetup, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';

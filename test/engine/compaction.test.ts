@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { askCompaction } from '../../src/core/compaction.js';
 import { textOf } from '../../src/protocol/content.js';
 import type { ModelRequest } from '../../src/providers/port.js';
-import { createEchoTool } from '../../src/tools/echo.js';
+import { createEchoTool } from '../../src/providers/offline/echo.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
 const window = { contextWindow: 10_000, maxOutput: null, price: null };

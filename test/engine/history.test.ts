@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toModelMessages } from '../../src/engine/history.js';
+import { toModelMessages } from '../../src/engine/run/history.js';
 import type { ContentBlock, Message, Role } from '../../src/protocol/messages.js';
 
 interface Entry {

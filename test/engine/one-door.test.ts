@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Bookkeeping, BookkeepingRows } from '../../src/engine/commit.js';
-import type { ServerDeps } from '../../src/server/deps.js';
+import type { Bookkeeping, BookkeepingRows } from '../../src/engine/door/commit.js';
+import type { ServerDeps } from '../../src/server/handler-context.js';
 import type { ReadStore } from '../../src/store/store.js';
 import { createTestEngine } from '../support/engine.js';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Bookkeeping, Commit } from '../../src/engine/commit.js';
-import { createPatientCommit } from '../../src/engine/patience.js';
+import type { Bookkeeping, Commit } from '../../src/engine/door/commit.js';
+import { createPatientCommit } from '../../src/engine/door/retrying-commit.js';
 
 test.each([
   ['storage_full', 'the disk is full; free some space'],

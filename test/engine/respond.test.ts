@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { limits } from '../../src/protocol/limits.js';
-import { createEchoTool } from '../../src/tools/echo.js';
+import { createEchoTool } from '../../src/providers/offline/echo.js';
 import { toolText, type Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import type { ModelCall } from '../support/scripted-model.js';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRunHistories } from '../../src/engine/run-history.js';
+import { createRunHistories } from '../../src/engine/run/run-history.js';
 import { limits } from '../../src/protocol/limits.js';
 import type { Message } from '../../src/protocol/messages.js';
 import type { Store } from '../../src/store/store.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createSlots } from '../../src/engine/slots.js';
-import { createAskUserTool } from '../../src/tools/ask-user.js';
+import { createSlots } from '../../src/engine/run/slots.js';
+import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
 import { createTestEngine } from '../support/engine.js';
 
 const never = new AbortController().signal;

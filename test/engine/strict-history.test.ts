@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { ModelRequest } from '../../src/providers/port.js';
-import { createAskUserTool } from '../../src/tools/ask-user.js';
-import { createEchoTool } from '../../src/tools/echo.js';
-import { createClockTool } from '../../src/tools/clock.js';
+import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
+import { createEchoTool } from '../../src/providers/offline/echo.js';
+import { createClockTool } from '../../src/providers/offline/clock.js';
 import type { Tool } from '../../src/tools/port.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { sized } from '../support/fault-sizes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ToolRegistration } from '../../src/engine/tool-registry.js';
+import type { ToolRegistration } from '../../src/engine/calls/tool-registry.js';
 import { limits } from '../../src/protocol/limits.js';
 import { textOf } from '../../src/protocol/content.js';
 import { loadSqlite } from '../../src/store/sqlite.js';

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { ConfigRefused, readConfig } from '../../src/daemon/config.js';
-import { readWorkspaceConfig } from '../../src/daemon/workspace-config.js';
-import { readSmallFile, readSmallText } from '../../src/files/small-file.js';
+import { ConfigRefused, readConfig } from '../../src/machine/config.js';
+import { readWorkspaceConfig } from '../../src/machine/workspace-config.js';
+import { readSmallFile, readSmallText } from '../../src/machine/bounded-read.js';
 import { secretPlaces } from '../../src/policy/guarded-paths.js';
 import { makeTempDir } from '../support/temp-dir.js';
 

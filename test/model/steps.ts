@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { CommandInput, CommandType } from '../../src/protocol/commands.js';
+import type { CommandInput, CommandType } from '../../src/protocol/commands/commands.js';
 import type { WatchedSession } from '../support/log-monitor.js';
 import { ownPhrases } from './own-script.js';
 import { anyPictures, checkPictures, hasImages, withPictures } from './pictures.js';

@@ -4,12 +4,12 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFil
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Ruling } from '../../src/policy/port.js';
-import { findBubblewrap } from '../../src/tools/bubblewrap.js';
-import { createGlobTool } from '../../src/tools/glob.js';
-import { createGrepTool } from '../../src/tools/grep.js';
-import { createLsTool } from '../../src/tools/ls.js';
+import { findBubblewrap } from '../../src/sandbox/bubblewrap.js';
+import { createGlobTool } from '../../src/tools/search/glob.js';
+import { createGrepTool } from '../../src/tools/search/grep.js';
+import { createLsTool } from '../../src/tools/files/ls.js';
 import type { Tool, ToolContext } from '../../src/tools/port.js';
-import { findRipgrep } from '../../src/tools/ripgrep.js';
+import { findRipgrep } from '../../src/tools/search/ripgrep.js';
 import { faultSize } from '../support/fault-sizes.js';
 import { createFileTools, type FileTools } from '../support/file-tools.js';
 import { callTool } from '../support/tool-context.js';

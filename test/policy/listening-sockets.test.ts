@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createPolicy } from '../../src/policy/judge.js';
 import { findListeningSockets } from '../../src/policy/listening-sockets.js';
 import type { Mode } from '../../src/policy/port.js';
-import { createBashTool } from '../../src/tools/bash.js';
+import { createBashTool } from '../../src/tools/shell/bash.js';
 import type { Reach } from '../../src/tools/port.js';
 import { missing } from '../needs.js';
 import { testProcesses } from '../support/commands.js';

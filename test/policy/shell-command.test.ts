@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { beginsWith, cdTarget, exactWords, parseCommand, ruleWords, type CommandPart } from '../../src/policy/shell-command.js';
+import { beginsWith, cdTarget, exactWords, parseCommand, ruleWords, type CommandPart } from '../../src/policy/shell/command.js';
 import { limits } from '../../src/protocol/limits.js';
 import { benignCommands, bypasses, isAllowed, isDenied, sensibleRules } from './shell-tables.js';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { beginsWith, parseCommand, ruleWords } from '../../src/policy/shell-command.js';
+import { beginsWith, parseCommand, ruleWords } from '../../src/policy/shell/command.js';
 
 export interface Bypass {
   rules: string[];

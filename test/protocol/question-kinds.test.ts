@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { approvalAnswers, denyReasonKey, denyWithReason } from '../../src/protocol/approval-answers.js';
-import { methodOf, requestShapes } from '../../src/protocol/requests.js';
+import { approvalAnswers, denyReasonKey, denyWithReason } from '../../src/protocol/requests/approval-answers.js';
+import { methodOf, requestShapes } from '../../src/protocol/requests/requests.js';
 
 const intro = readFileSync(new URL('../../docs/protocol-intro.md', import.meta.url), 'utf8');
 const requestParams = requestShapes.request_params();

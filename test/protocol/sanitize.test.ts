@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createSystemPrompt } from '../../src/context/system-prompt.js';
-import { unreadable } from '../../src/policy/shell-text.js';
+import { unreadable } from '../../src/policy/shell/unreadable.js';
 import { makeVisible, makeVisibleLine } from '../../src/protocol/sanitize.js';
-import { cleanText } from '../../src/tools/clean-text.js';
-import { shownPath } from '../../src/tools/file-paths.js';
+import { cleanText } from '../../src/tools/output/clean-text.js';
+import { shownPath } from '../../src/tools/files/file-paths.js';
 import { createPrintableStream, printable, printableJson, printableLine } from '../../src/view/printable.js';
 
 const systemPrompt = createSystemPrompt({ path: () => undefined, now: () => 0 });

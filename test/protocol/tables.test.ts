@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { inputCommands, observerCommands } from '../../src/protocol/command-roles.js';
-import { commands } from '../../src/protocol/commands.js';
+import { inputCommands, observerCommands } from '../../src/protocol/commands/command-roles.js';
+import { commands } from '../../src/protocol/commands/commands.js';
 import { errorCodes, refusal, rejectionWords } from '../../src/protocol/errors.js';
 import { events } from '../../src/protocol/events.js';
 

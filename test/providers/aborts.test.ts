@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ModelDelta } from '../../src/providers/port.js';
-import { apis } from '../../src/providers/settings.js';
+import { apis } from '../../src/machine/provider-config.js';
 import type { Step } from '../support/fake-model/reply.js';
 import { createAsking, collect, key, textOf } from './asking.js';
 import { createStrictModel } from './strict-model.js';

@@ -1,5 +1,5 @@
-import { createLiveMessages } from '../../src/engine/live.js';
-import { contentOf } from '../../src/engine/said-content.js';
+import { createLiveMessages } from '../../src/engine/live/live-messages.js';
+import { contentOf } from '../../src/engine/run/assemble-content.js';
 import type { ContentBlock } from '../../src/protocol/messages.js';
 import type { KeyDeps } from '../../src/providers/keys.js';
 import {
@@ -12,7 +12,7 @@ import {
   type Provider,
 } from '../../src/providers/port.js';
 import { createProviders, type ConfiguredProviders } from '../../src/providers/providers.js';
-import type { Api, ProviderConfig } from '../../src/providers/settings.js';
+import type { Api, ProviderConfig } from '../../src/machine/provider-config.js';
 
 /** A model of each API that thinks when it is told to. */
 export const thinkers: Record<Api, string> = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { apis } from '../../src/providers/settings.js';
+import { apis } from '../../src/machine/provider-config.js';
 import { createAsking, key, textOf } from './asking.js';
 import { createRawServer, type RawServer } from './raw-server.js';
 import { createStrictModel } from './strict-model.js';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelFailure } from '../../src/providers/port.js';
-import { apis, type Api } from '../../src/providers/settings.js';
+import { apis, type Api } from '../../src/machine/provider-config.js';
 import { badKey, errorBody, quota, rateLimited } from '../support/fake-model/failures.js';
 import type { Failure, Reply } from '../support/fake-model/reply.js';
 import { createAsking, failureOf, key, thinkers, type AskingOptions } from './asking.js';

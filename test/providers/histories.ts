@@ -1,5 +1,5 @@
 import type { ContentBlock, Message, Role } from '../../src/protocol/messages.js';
-import type { HistoryEntry } from '../../src/store/history-rows.js';
+import type { HistoryEntry } from '../../src/store/rows/history-rows.js';
 
 /** An entry of a history as the store has it. */
 export function entry(role: Role, content: ContentBlock[], more: Partial<Message> = {}, isBeforeSummary = false): HistoryEntry {

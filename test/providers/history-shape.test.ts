@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ContentBlock } from '../../src/protocol/messages.js';
 import type { ModelMessage } from '../../src/providers/port.js';
-import { apis, type Api, type ModelEntry } from '../../src/providers/settings.js';
+import { apis, type Api, type ModelEntry } from '../../src/machine/provider-config.js';
 import type { Json } from '../support/fake-model/shape.js';
 import { assistant, called, createAsking, result, textOf, thinkers, user } from './asking.js';
 import { createStrictModel } from './strict-model.js';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { createHttpFetch } from '../../src/providers/http-fetch.js';
+import { createHttpFetch } from '../../src/providers/http/http-fetch.js';
 import { createRawServer } from './raw-server.js';
 import { createWire, ok, onRequests, readWhole } from './wire.js';
 
@@ -180,7 +180,7 @@ describe('a connection', () => {
   test('that stays is not what a process stays for', async () => {
     await using wire = await createWire((socket) => onRequests(socket, () => void socket.write(ok)));
     const script = `
-      import { createHttpFetch } from ${JSON.stringify(new URL('../../src/providers/http-fetch.ts', import.meta.url).href)};
+      import { createHttpFetch } from ${JSON.stringify(new URL('../../src/providers/http/http-fetch.ts', import.meta.url).href)};
       const { body } = await createHttpFetch({ keptMs: 60_000 })(${JSON.stringify(wire.url)}, { headers: {} });
       for await (const bytes of body) process.stdout.write(bytes);
     `;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { createHttpFetch } from '../../src/providers/http-fetch.js';
+import { createHttpFetch } from '../../src/providers/http/http-fetch.js';
 import { createRawServer, writeForever } from './raw-server.js';
 import { createWire, ok, onRequests, readWhole } from './wire.js';
 

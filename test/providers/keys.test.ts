@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { KeyDeps } from '../../src/providers/keys.js';
 import { createProviders } from '../../src/providers/providers.js';
-import { apis, type Api, type ProviderConfig } from '../../src/providers/settings.js';
+import { apis, type Api, type ProviderConfig } from '../../src/machine/provider-config.js';
 import type { FakeModel } from '../support/fake-model/server.js';
 import { createAsking, failureOf, oneByOne, textOf, thinkers, user, type AskingOptions } from './asking.js';
 import { createRawServer } from './raw-server.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Api } from '../../src/providers/settings.js';
+import type { Api } from '../../src/machine/provider-config.js';
 import { errorBody, type ErrorText } from '../support/fake-model/failures.js';
 import type { Failure } from '../support/fake-model/reply.js';
 import type { FakeModel } from '../support/fake-model/server.js';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { createProviders } from '../../src/providers/providers.js';
-import { apis, type Api, type ModelEntry } from '../../src/providers/settings.js';
+import { apis, type Api, type ModelEntry } from '../../src/machine/provider-config.js';
 import type { FakeModel } from '../support/fake-model/server.js';
 import { createAsking, key, textOf, type AskingOptions } from './asking.js';
 import { createRawServer, writeForever } from './raw-server.js';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import type { ModelDelta } from '../../src/providers/port.js';
-import type { Api } from '../../src/providers/settings.js';
+import type { Api } from '../../src/machine/provider-config.js';
 import type { Json } from '../support/fake-model/shape.js';
 import { assistant, callsOf, called, contentFrom, createAsking, failureOf, result, textOf, thinkers, thinkingOf, user } from './asking.js';
 import { createRawServer } from './raw-server.js';

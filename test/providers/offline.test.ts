@@ -2,8 +2,8 @@ import { getEventListeners } from 'node:events';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ContentBlock } from '../../src/protocol/messages.js';
-import { scriptReply } from '../../src/providers/offline-script.js';
-import * as offline from '../../src/providers/offline.js';
+import { scriptReply } from '../../src/providers/offline/offline-script.js';
+import * as offline from '../../src/providers/offline/offline-provider.js';
 import type { ModelDelta, ModelMessage, ModelRequest } from '../../src/providers/port.js';
 import { oneByOne } from './asking.js';
 

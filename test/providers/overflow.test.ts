@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ModelFailure } from '../../src/providers/port.js';
-import { apis, type Api } from '../../src/providers/settings.js';
+import { apis, type Api } from '../../src/machine/provider-config.js';
 import { errorBody, overflow } from '../support/fake-model/failures.js';
 import type { Reply } from '../support/fake-model/reply.js';
 import { sse } from '../support/fake-model/voice.js';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { toModelMessages } from '../../src/engine/history.js';
+import { toModelMessages } from '../../src/engine/run/history.js';
 import { toolCallsOf } from '../../src/protocol/content.js';
 import type { ContentBlock } from '../../src/protocol/messages.js';
 import type { ThinkingLevel } from '../../src/providers/port.js';
-import { apis, type Api } from '../../src/providers/settings.js';
-import type { HistoryEntry } from '../../src/store/history-rows.js';
+import { apis, type Api } from '../../src/machine/provider-config.js';
+import type { HistoryEntry } from '../../src/store/rows/history-rows.js';
 import type { Step } from '../support/fake-model/reply.js';
 import type { FakeModel } from '../support/fake-model/server.js';
 import { sized } from '../support/fault-sizes.js';

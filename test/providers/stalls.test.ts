@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { apis } from '../../src/providers/settings.js';
-import { watchSilence } from '../../src/providers/silence.js';
+import { apis } from '../../src/machine/provider-config.js';
+import { watchSilence } from '../../src/providers/http/idle-timeout.js';
 import type { Step } from '../support/fake-model/reply.js';
 import { createAsking, failureOf, key, textOf } from './asking.js';
 import { createRawServer } from './raw-server.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apis, type Api } from '../../src/providers/settings.js';
+import { apis, type Api } from '../../src/machine/provider-config.js';
 import type { Answer, Step, Stop } from '../support/fake-model/reply.js';
 import { sse } from '../support/fake-model/voice.js';
 import { callsOf, createAsking, textOf, thinkingOf } from './asking.js';

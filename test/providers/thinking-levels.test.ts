@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ThinkingLevel } from '../../src/providers/port.js';
-import type { Api } from '../../src/providers/settings.js';
+import type { Api } from '../../src/machine/provider-config.js';
 import type { Json } from '../support/fake-model/shape.js';
 import { createAsking, textOf, type AskingOptions } from './asking.js';
 import { createStrictModel } from './strict-model.js';

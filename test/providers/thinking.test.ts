@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ContentBlock } from '../../src/protocol/messages.js';
-import { apis } from '../../src/providers/settings.js';
+import { apis } from '../../src/machine/provider-config.js';
 import type { Step } from '../support/fake-model/reply.js';
 import type { FakeModel } from '../support/fake-model/server.js';
 import type { Json } from '../support/fake-model/shape.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { apis } from '../../src/providers/settings.js';
+import { apis } from '../../src/machine/provider-config.js';
 import { sse } from '../support/fake-model/voice.js';
 import { callsOf, contentFrom, createAsking, textOf } from './asking.js';
 import { createStrictModel } from './strict-model.js';

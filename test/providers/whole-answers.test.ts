@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ModelDelta } from '../../src/providers/port.js';
-import type { Api } from '../../src/providers/settings.js';
+import type { Api } from '../../src/machine/provider-config.js';
 import { assistant, called, callsOf, contentFrom, createAsking, failureOf, result, textOf, thinkers, thinkingOf, user } from './asking.js';
 import { createRawServer } from './raw-server.js';
 

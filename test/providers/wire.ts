@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import type { HttpAnswer } from '../../src/providers/http-fetch.js';
+import type { HttpAnswer } from '../../src/providers/http/http-fetch.js';
 
 export interface Wire extends AsyncDisposable {
   readonly url: string;

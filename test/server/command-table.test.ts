@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { commands, subscribe, type CommandType } from '../../src/protocol/commands.js';
+import { commands, subscribe, type CommandType } from '../../src/protocol/commands/commands.js';
 import { errorCodes, rejectionWords } from '../../src/protocol/errors.js';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';

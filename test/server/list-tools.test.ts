@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createClients } from '../../src/server/clients.js';
-import type { DaemonFacts } from '../../src/server/deps.js';
+import type { DaemonFacts } from '../../src/server/handler-context.js';
 import { createDaemonHandlers } from '../../src/server/handlers/daemon.js';
 import { createStateView } from '../../src/server/state-view.js';
 import { createTestEngine } from '../support/engine.js';

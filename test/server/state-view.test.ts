@@ -5,7 +5,7 @@ import { updateQueued } from '../../src/core/inputs.js';
 import type { StateView } from '../../src/protocol/views.js';
 import { createClients } from '../../src/server/clients.js';
 import { createStateView } from '../../src/server/state-view.js';
-import { createAskUserTool } from '../../src/tools/ask-user.js';
+import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';
 

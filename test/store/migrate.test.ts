@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.js';
 import { StoreRefused } from '../../src/store/faults.js';
-import { createInputRows } from '../../src/store/input-rows.js';
+import { createInputRows } from '../../src/store/rows/input-rows.js';
 import { migrate, readMigrations, type Migration } from '../../src/store/migrate.js';
 import type { Database } from '../../src/store/sqlite.js';
 import { migrations } from '../support/engine.js';

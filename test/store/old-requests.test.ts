@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { requestShapes } from '../../src/protocol/requests.js';
-import { createAskUserTool } from '../../src/tools/ask-user.js';
+import { requestShapes } from '../../src/protocol/requests/requests.js';
+import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
 /** What the first versions stored for each kind. */

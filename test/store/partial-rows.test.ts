@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createLiveMessages } from '../../src/engine/live.js';
+import { createLiveMessages } from '../../src/engine/live/live-messages.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
 function rows(berth: TestEngine): { block: number; offset: number; text: string }[] {

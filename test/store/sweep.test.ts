@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { createSession, deleteSession } from '../../src/core/settings.js';
 import type { Message } from '../../src/protocol/messages.js';
-import { createAskUserTool } from '../../src/tools/ask-user.js';
+import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
 const tables = ['event', 'session', 'entry', 'artifact', 'run', 'tool_call', 'input', 'input_text', 'ui_request', 'partial'];

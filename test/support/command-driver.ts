@@ -1,5 +1,5 @@
 import { appendFileSync } from 'node:fs';
-import { createBashTool } from '../../src/tools/bash.js';
+import { createBashTool } from '../../src/tools/shell/bash.js';
 import { confine, memoryLedger, testProcesses } from './commands.js';
 import { trees, withSeconds } from './process-trees.js';
 import { watchStalls } from './processor-time.js';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { createBubblewrap, type BubblewrapFound } from '../../src/tools/bubblewrap.js';
-import type { Confinement } from '../../src/tools/port.js';
-import type { CommandBounds } from '../../src/tools/process-watch.js';
-import type { Exit, Processes, RunningCommand, StartedCommand } from '../../src/tools/processes-port.js';
-import { createProcesses, type ProcessRow } from '../../src/tools/processes.js';
+import { createBubblewrap, type BubblewrapFound } from '../../src/sandbox/bubblewrap.js';
+import type { Confinement } from '../../src/sandbox/port.js';
+import type { CommandBounds } from '../../src/sandbox/resource-limits.js';
+import type { Exit, Processes, RunningCommand, StartedCommand } from '../../src/sandbox/port.js';
+import { createProcesses, type ProcessRow } from '../../src/sandbox/processes.js';
 
 export interface MemoryLedger {
   rows: ProcessRow[];

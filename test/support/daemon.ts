@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { connect, type Berth, type ConnectOptions } from '../../src/client/index.js';
-import type { Paths } from '../../src/client/paths.js';
+import type { Paths } from '../../src/machine/paths.js';
 import { openRaw, type RawClient } from './raw-client.js';
 
 export const program = fileURLToPath(new URL('../../bin/berth.js', import.meta.url));

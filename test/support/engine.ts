@@ -6,9 +6,9 @@ import { submitInput, type NewInput, type Submitted } from '../../src/core/input
 import { answerRequest, type Response } from '../../src/core/requests.js';
 import { abortRun } from '../../src/core/runs.js';
 import { changeSettings, createSession, type SettingsChange } from '../../src/core/settings.js';
-import type { Outcome } from '../../src/engine/commit.js';
+import type { Outcome } from '../../src/engine/door/commit.js';
 import { createEngine, type Engine, type EngineDeps } from '../../src/engine/engine.js';
-import { until } from '../../src/engine/wakes.js';
+import { until } from '../../src/engine/door/wakes.js';
 import type { DurableEvent } from '../../src/protocol/events.js';
 import { openOrCreate } from '../../src/store/create.js';
 import { readMigrations } from '../../src/store/migrate.js';

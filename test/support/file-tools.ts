@@ -1,8 +1,8 @@
-import { createEditTool } from '../../src/tools/edit.js';
+import { createEditTool } from '../../src/tools/files/edit.js';
 import type { Tool, ToolContext } from '../../src/tools/port.js';
-import { createReadMarks } from '../../src/tools/read-marks.js';
-import { createReadTool } from '../../src/tools/read.js';
-import { createWriteTool } from '../../src/tools/write.js';
+import { createReadMarks } from '../../src/tools/files/read-marks.js';
+import { createReadTool } from '../../src/tools/files/read.js';
+import { createWriteTool } from '../../src/tools/files/write.js';
 import { makeTempDir, type TempDir } from './temp-dir.js';
 import { callTool, toolContext, type Said } from './tool-context.js';
 

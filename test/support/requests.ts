@@ -1,4 +1,4 @@
-import { currentParams } from '../../src/protocol/old-requests.js';
+import { currentParams } from '../../src/protocol/requests/old-requests.js';
 import {
   methodOf,
   requestShapes,
@@ -7,7 +7,7 @@ import {
   type RequestParams,
   type UiMethod,
   type UiRequest,
-} from '../../src/protocol/requests.js';
+} from '../../src/protocol/requests/requests.js';
 
 /** A question of which only what matters is said. */
 export function questionParams(method: UiMethod, said: { title?: string; options?: string[]; default?: string } = {}): QuestionParams {

@@ -1,4 +1,4 @@
-import type { CommandType } from '../../src/protocol/commands.js';
+import type { CommandType } from '../../src/protocol/commands/commands.js';
 import type { TestDaemon } from './daemon.js';
 import type { RawClient } from './raw-client.js';
 import { begin, done, isEvent, listenTo, newSession, say } from './wire.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { createAskUserTool } from '../../src/tools/ask-user.js';
-import type { QuestionAnswer } from '../../src/protocol/request-answers.js';
+import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
+import type { QuestionAnswer } from '../../src/protocol/requests/request-answers.js';
 import { toolText, type Question } from '../../src/tools/port.js';
 import { badFields, parseArgs, toolContext } from '../support/tool-context.js';
 

@@ -3,8 +3,8 @@ import { dirname, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { autorunKind } from '../../src/policy/guarded-paths.js';
 import { limits } from '../../src/protocol/limits.js';
-import { lookForAutorun, type AutorunLook } from '../../src/tools/autorun-files.js';
-import { hooksPathIn } from '../../src/tools/git-hooks-path.js';
+import { lookForAutorun, type AutorunLook } from '../../src/sandbox/autorun/autorun-files.js';
+import { hooksPathIn } from '../../src/sandbox/autorun/git-hooks-path.js';
 import { makeTempDir, type TempDir } from '../support/temp-dir.js';
 
 interface Place extends TempDir {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { sandboxHint } from '../../src/tools/bash-words.js';
-import type { Exit } from '../../src/tools/processes-port.js';
+import { sandboxHint } from '../../src/tools/shell/bash-messages.js';
+import type { Exit } from '../../src/sandbox/port.js';
 
 const failed = { code: 1, signal: null } as Exit;
 const confinement = { kind: 'sandbox', network: false, writable: [], readOnly: [], hidden: [] } as const;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createClockTool } from '../../src/tools/clock.js';
+import { createClockTool } from '../../src/providers/offline/clock.js';
 import { toolContext } from '../support/tool-context.js';
 
 const clock = createClockTool({ now: () => Date.parse('2026-11-16T23:05:09.500Z') });

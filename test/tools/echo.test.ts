@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { expect, test } from 'vitest';
-import { createEchoTool } from '../../src/tools/echo.js';
+import { createEchoTool } from '../../src/providers/offline/echo.js';
 import { toolText } from '../../src/tools/port.js';
 import { badFields, toolContext } from '../support/tool-context.js';
 

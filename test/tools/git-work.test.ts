@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createPolicy } from '../../src/policy/judge.js';
-import { createBashTool } from '../../src/tools/bash.js';
+import { createBashTool } from '../../src/tools/shell/bash.js';
 import { missing } from '../needs.js';
 import { childPath, testProcesses } from '../support/commands.js';
 import { callTool, toolContext, type Said } from '../support/tool-context.js';

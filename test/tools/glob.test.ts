@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
-import { compileGlob } from '../../src/tools/glob-patterns.js';
-import { createGlobTool } from '../../src/tools/glob.js';
+import { compileGlob } from '../../src/tools/search/glob-patterns.js';
+import { createGlobTool } from '../../src/tools/search/glob.js';
 import { makeTempDir, type TempDir } from '../support/temp-dir.js';
 import { callTool, toolContext } from '../support/tool-context.js';
 

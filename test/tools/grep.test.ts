@@ -14,10 +14,10 @@ import {
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { findBubblewrap, type BubblewrapFound } from '../../src/tools/bubblewrap.js';
+import { findBubblewrap, type BubblewrapFound } from '../../src/sandbox/bubblewrap.js';
 import type { Reach, ToolContext } from '../../src/tools/port.js';
-import { createGrepTool } from '../../src/tools/grep.js';
-import { findRipgrep } from '../../src/tools/ripgrep.js';
+import { createGrepTool } from '../../src/tools/search/grep.js';
+import { findRipgrep } from '../../src/tools/search/ripgrep.js';
 import { makeTempDir, type TempDir } from '../support/temp-dir.js';
 import { callTool, toolContext, workspaceReach, type Said } from '../support/tool-context.js';
 

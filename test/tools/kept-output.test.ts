@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { cleanText, cutLines, unfinished } from '../../src/tools/clean-text.js';
-import { createKeptOutput } from '../../src/tools/kept-output.js';
-import { brokenEnd, brokenStart, createLastBytes } from '../../src/tools/last-bytes.js';
-import { createLiveOutput } from '../../src/tools/live-output.js';
+import { cleanText, cutLines, unfinished } from '../../src/tools/output/clean-text.js';
+import { createKeptOutput } from '../../src/tools/output/output-capture.js';
+import { brokenEnd, brokenStart, createLastBytes } from '../../src/tools/output/tail-buffer.js';
+import { createLiveOutput } from '../../src/tools/output/live-output.js';
 import type { Artifacts } from '../../src/tools/port.js';
 import { makeTempDir } from '../support/temp-dir.js';
 import { artifactsIn } from '../support/tool-context.js';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createLsTool } from '../../src/tools/ls.js';
+import { createLsTool } from '../../src/tools/files/ls.js';
 import { makeTempDir } from '../support/temp-dir.js';
 import { callTool, toolContext } from '../support/tool-context.js';
 

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createBashTool } from '../../src/tools/bash.js';
-import type { Confinement } from '../../src/tools/port.js';
+import { createBashTool } from '../../src/tools/shell/bash.js';
+import type { Confinement } from '../../src/sandbox/port.js';
 import { missing } from '../needs.js';
 import { confine, randomId, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { trees, withSeconds, type Tree } from '../support/process-trees.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import type { ProcessRow } from '../../src/tools/processes.js';
+import type { ProcessRow } from '../../src/sandbox/processes.js';
 import { missing } from '../needs.js';
 import { childPath, confine, follow, memoryLedger, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { makeTempDir } from '../support/temp-dir.js';

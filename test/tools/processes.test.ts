@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { toChildEnv } from '../../src/tools/process-env.js';
-import { createProcesses } from '../../src/tools/processes.js';
+import { toChildEnv } from '../../src/sandbox/child-env.js';
+import { createProcesses } from '../../src/sandbox/processes.js';
 import { missing } from '../needs.js';
 import { confine, follow, memoryLedger, randomId, roomy, runIn, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { makeTempDir } from '../support/temp-dir.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { touchesNothing } from '../../src/tools/port.js';
-import { createTodoTool, describeTodos, type Item } from '../../src/tools/todo.js';
+import { createTodoTool, describeTodos, type Item } from '../../src/tools/talk/todo.js';
 import { badFields, callTool, toolContext } from '../support/tool-context.js';
 
 function createTodos() {

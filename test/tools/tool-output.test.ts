@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { touchesNothing, type ToolContext } from '../../src/tools/port.js';
-import { createToolOutputTool } from '../../src/tools/tool-output.js';
+import { createToolOutputTool } from '../../src/tools/output/tool-output.js';
 import { makeTempDir } from '../support/temp-dir.js';
 import { artifactsIn, callTool, toolContext, type Said } from '../support/tool-context.js';
 

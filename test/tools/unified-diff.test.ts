@@ -2,7 +2,7 @@ import { applyPatch } from 'diff';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
-import { diffTexts } from '../../src/tools/unified-diff.js';
+import { diffTexts } from '../../src/tools/files/unified-diff.js';
 
 const text = fc
   .array(fc.constantFrom('', 'a', 'b', 'c\r', 'ä😀', '-', '+ x', ' '), { maxLength: 30 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { approvalAnswers, denyReasonKey } from '../../src/protocol/approval-answers.js';
+import { approvalAnswers, denyReasonKey } from '../../src/protocol/requests/approval-answers.js';
 import { describeAnswer, hintOf, isSecret, readAnswer, toCard } from '../../src/view/questions.js';
 import { approvalParams, ask, fullApproval, questionParams, uiRequest } from '../support/requests.js';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { requestShapes } from '../../src/protocol/requests.js';
+import { requestShapes } from '../../src/protocol/requests/requests.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 import type { RawClient, RawLine } from '../support/raw-client.js';
 import { begin, done, durable, heard, isEvent, listenTo, newSession, refusalOf, say } from '../support/wire.js';

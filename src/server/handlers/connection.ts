@@ -1,9 +1,9 @@
-import type { ReplyPayload } from '../../protocol/commands.js';
+import type { ReplyPayload } from '../../protocol/commands/commands.js';
 import { limits } from '../../protocol/limits.js';
-import type { ServerDeps } from '../deps.js';
+import type { ServerDeps } from '../handler-context.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { jsonBytes } from '../pages.js';
-import { readMessages, withMessages } from './reading.js';
+import { readMessages, withMessages } from './history.js';
 
 /** What a client should know of the bounds, in the wire's spelling. */
 const toldLimits = {

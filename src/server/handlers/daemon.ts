@@ -1,7 +1,7 @@
-import { stateFor, type ServerDeps } from '../deps.js';
+import { stateFor, type ServerDeps } from '../handler-context.js';
 import { readFirstSettings } from '../first-settings.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
-import { waitUntilDrained, waitUntilSettled } from '../waiting.js';
+import { waitUntilDrained, waitUntilSettled } from '../deferred-replies.js';
 
 type DaemonCommands = 'list_tools' | 'get_daemon' | 'reload_config' | 'drain' | 'shutdown' | 'extension_command';
 

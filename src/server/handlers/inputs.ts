@@ -3,15 +3,15 @@ import { submitInput, type NewInput, type Submitted } from '../../core/inputs.js
 import { abortRun } from '../../core/runs.js';
 import type { SessionState } from '../../core/session.js';
 import { createSession } from '../../core/settings.js';
-import type { Outcome } from '../../engine/commit.js';
+import type { Outcome } from '../../engine/door/commit.js';
 import { textOf } from '../../protocol/content.js';
 import { refusal } from '../../protocol/errors.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import type { Client } from '../clients.js';
-import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
+import { sessionIdFor, stateFor, type ServerDeps } from '../handler-context.js';
 import { accepted, draining, refused, rejected, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { readFirstSettings } from '../first-settings.js';
-import { waitForRun } from '../waiting.js';
+import { waitForRun } from '../deferred-replies.js';
 import { isInTree } from '../tree.js';
 
 interface InputPayload {

@@ -1,7 +1,7 @@
 import { askCompaction } from '../../core/compaction.js';
-import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
+import { sessionIdFor, stateFor, type ServerDeps } from '../handler-context.js';
 import { draining, refused, rejected, sessionNotFound, type Handlers } from '../handler.js';
-import { waitForCompaction, waitForModels } from '../waiting.js';
+import { waitForCompaction, waitForModels } from '../deferred-replies.js';
 
 export function createModelHandlers(deps: ServerDeps): Pick<Handlers, 'list_models' | 'compact_session'> {
   const { engine, sessionDefaults, daemon } = deps;

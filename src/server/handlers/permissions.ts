@@ -2,7 +2,7 @@ import type { SessionState } from '../../core/session.js';
 import { addRule, removeRule, setTrust, type KeptRule } from '../../core/permissions.js';
 import { limits } from '../../protocol/limits.js';
 import type { PermissionView } from '../../protocol/permissions.js';
-import { stateFor, type ServerDeps } from '../deps.js';
+import { stateFor, type ServerDeps } from '../handler-context.js';
 import { accepted, refused, refusedWith, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
 import { byOf, type Client } from '../clients.js';

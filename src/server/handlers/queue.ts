@@ -1,6 +1,6 @@
 import { clearQueue, removeQueued, resumeQueue, updateQueued } from '../../core/inputs.js';
 import { resumeRun } from '../../core/recovery.js';
-import { stateFor, type ServerDeps } from '../deps.js';
+import { stateFor, type ServerDeps } from '../handler-context.js';
 import { accepted, draining, refused, refusedWith, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { toQueue } from '../state-view.js';
 

@@ -2,14 +2,14 @@ import { isAbsolute } from 'node:path';
 import { changeSettings, createSession, deleteSession, setLeaf, type SettingsChange } from '../../core/settings.js';
 import type { Decision } from '../../core/decision.js';
 import type { SessionState } from '../../core/session.js';
-import { contextSize, percentLeft } from '../../engine/context-size.js';
+import { contextSize, percentLeft } from '../../engine/run/context-size.js';
 import { limits } from '../../protocol/limits.js';
 import type { Client } from '../clients.js';
-import { sessionIdFor, stateFor, type ServerDeps } from '../deps.js';
+import { sessionIdFor, stateFor, type ServerDeps } from '../handler-context.js';
 import { accepted, refused, refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { changeFirstSettings, readFirstSettings, type FirstSettings } from '../first-settings.js';
 import { fitting } from '../pages.js';
-import { cursorAfter } from '../../store/session-rows.js';
+import { cursorAfter } from '../../store/rows/session-rows.js';
 import { isInTree } from '../tree.js';
 
 type SessionCommands =

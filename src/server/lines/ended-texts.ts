@@ -1,5 +1,5 @@
 import type { ServedEngine } from '../../engine/engine.js';
-import type { MessageAddress } from '../../engine/live.js';
+import type { MessageAddress } from '../../engine/live/live-messages.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import type { DeltaLine, LiveLines } from './live-lines.js';
 import type { LogLine } from './log-line.js';

@@ -1,6 +1,6 @@
-import type { MessageAddress, OpenBlock, OpenMessage } from '../../engine/live.js';
-import type { Signal } from '../../engine/live-signals.js';
-import type { OpenTool } from '../../engine/live-tools.js';
+import type { MessageAddress, OpenBlock, OpenMessage } from '../../engine/live/live-messages.js';
+import type { Signal } from '../../engine/live/live-signals.js';
+import type { OpenTool } from '../../engine/live/live-tools.js';
 import { wholeUnits } from '../../protocol/content.js';
 import { encodeLive } from '../../protocol/encode.js';
 import type { EventPayload, LiveEvent } from '../../protocol/events.js';

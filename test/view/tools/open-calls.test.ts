@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UiRequest } from '../../../src/protocol/requests.js';
+import type { UiRequest } from '../../../src/protocol/requests/requests.js';
 import { openCalls } from '../../../src/view/tools/open-calls.js';
 import { emptyView, type SessionView } from '../../../src/view/session-view.js';
 

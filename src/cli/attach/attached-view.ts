@@ -1,0 +1,189 @@
+import type { AttachedSession } from '../../client/attach.js';
+import type { Berth } from '../../client/connect.js';
+import type { WireEvent } from '../../protocol/events.js';
+import type { UiRequest } from '../../protocol/requests/requests.js';
+import { printable, printableJson, printableLine } from '../../view/printable.js';
+import { toCard } from '../../view/questions.js';
+import { shortId } from '../../view/short-ids.js';
+import { exit, type ExitCode } from '../exit.js';
+import { shortenHome } from '../home-path.js';
+import { createLineInput } from './line-input.js';
+import { createLineView } from './line-view.js';
+import { createPage } from '../terminal/line-writer.js';
+import { replayEvents } from './replay.js';
+import { describeGone } from '../restart-hint.js';
+import { isColoured, outputColumns, writeErr, writeOut } from '../terminal/standard-streams.js';
+import { createStyle } from '../terminal/style.js';
+
+interface Options {
+  /** Begin with what came after this, instead of the newest messages. */
+  since?: number | undefined;
+  /** Events as JSON lines instead of lines for people. */
+  json?: boolean | undefined;
+}
+
+const leaveSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * A session in view until the person leaves: prints what happens, does what is typed. When standard input is no terminal and
+ * ends, it stays until what was sent has run or asks something, or else until nothing runs.
+ */
+export async function viewSession(berth: Berth, sessionId: string, { since, json }: Options): Promise<ExitCode> {
+  const { stdin, stdout } = process;
+  const attached = await berth.attach(sessionId, {
+    onDelivered: (sent) => input.settle(sent),
+    onNotice: (text) => note(`[outbox] ${text}`),
+  });
+  const interactive = stdin.isTTY && stdout.isTTY && !json && process.env.TERM !== 'dumb';
+  const terminal = interactive
+    ? (await import('../terminal/terminal.js')).openTerminal({
+        input: stdin,
+        output: stdout,
+        subject: openQuestion,
+        onLine,
+        onLeave: leave,
+      })
+    : undefined;
+  const page = createPage((text) => (terminal ? terminal.write(text) : writeOut(text)), outputColumns);
+  const view = createLineView(page, createStyle(isColoured()), (by) => by.includes(berth.hello().client_id));
+  const note = (text: string): void => (json ? writeErr(`${printable(text)}\n`) : view.note(printable(text)));
+  const started = new Set<string>();
+  const ended = new Set<string>();
+  let inputOver = false;
+  /** A line was piped in: whoever did that waits for an end, and an onlooker does not. */
+  let spoke = false;
+  /** Texts that were piped in and could not be sent. */
+  let unsent = 0;
+  /** A question that nobody can answer here any more. */
+  let unanswered: UiRequest | undefined;
+  let away = false;
+  const leaving = new AbortController();
+  const input = createLineInput({
+    berth,
+    session: attached,
+    note,
+    again: interactive ? 'the up arrow brings it back' : 'send it again',
+    showQuestion: (request) => (json ? print(request) : view.question(request)),
+    onRun: (runId) => started.add(runId),
+    leave,
+  });
+
+  function openQuestion(): string | undefined {
+    return input.question()?.request_id;
+  }
+
+  function onLine(line: string, question: string | undefined): void {
+    if (away && line.startsWith('/')) note('[daemon] is away; this waits for it to come back');
+    input.take(line, question);
+  }
+
+  function leave(): void {
+    leaving.abort();
+    attached.close();
+  }
+
+  function isOver(): boolean {
+    if (!inputOver) return false;
+    return started.size > 0 ? [...started].every((runId) => ended.has(runId)) : attached.view().state.run === null;
+  }
+
+  function keptCount(): number {
+    return attached.sent().filter(({ state }) => state === 'kept').length;
+  }
+
+  function leaveIfOver(): void {
+    const asked = input.question();
+    if (inputOver && spoke && asked) unanswered = asked;
+    if (inputOver) unsent = keptCount();
+    if (unanswered || unsent > 0 || isOver()) attached.close();
+  }
+
+  async function readLines(): Promise<void> {
+    const { createInterface } = await import('node:readline');
+    const lines = createInterface({ input: stdin });
+    lines.on('line', (line) => {
+      spoke ||= line.trim() !== '';
+      onLine(line, openQuestion());
+    });
+    lines.on('close', () => {
+      if (stdin.isTTY) return leave();
+      void input.done().then(() => {
+        inputOver = true;
+        leaveIfOver();
+      });
+    });
+  }
+
+  for (const signal of leaveSignals) process.on(signal, leave);
+  try {
+    if (!json) {
+      page.line(createStyle(isColoured()).bold(titleOf(attached)));
+      if (interactive) view.note('A line is sent when you press enter. /help lists more; ctrl-C on an empty line leaves, the run goes on.');
+    }
+    const show = (event: WireEvent): void => (json ? print(event) : view.event(event));
+    const replayed = since !== undefined && (await replayEvents({ berth, attached, after: since, show, note }));
+    if (json) print({ type: 'attached', ...standing() });
+    else view.open(attached.view(), !replayed);
+    terminal?.expectText(isBusy());
+    if (!terminal) await readLines();
+    for await (const heard of attached) {
+      if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind, ...(heard.kind === 'reset' && standing()) });
+      else view.hear(heard, attached.view());
+      if (heard.kind === 'gone' && !json)
+        note(`[daemon] ${heard.why === undefined ? describeGone(berth.paths) : `could not be started again: ${heard.why}`}`);
+      if (heard.kind === 'lost' || heard.kind === 'back') away = heard.kind === 'lost';
+      terminal?.expectText(isBusy() && !away);
+      if (heard.kind === 'event' && heard.event.type === 'agent_end') ended.add(heard.event.payload.run_id);
+      leaveIfOver();
+    }
+    page.endLine();
+    if (leaving.signal.aborted && !json) view.note(farewell());
+    if (unsent > 0) {
+      writeErr(`berth: no daemon took ${unsent} of the messages; they are kept, and berth attach ${shortId(sessionId)} sends them\n`);
+      return exit.refused;
+    }
+    if (!unanswered) return exit.ok;
+    const id = shortId(unanswered.request_id);
+    writeErr(
+      `berth: the run waits for an answer, and standard input has ended: ${toCard(unanswered).title}\n` +
+        `berth: berth answer ${id} --show shows the question, berth answer ${id} VALUE answers it\n`,
+    );
+    return exit.refused;
+  } finally {
+    for (const signal of leaveSignals) process.off(signal, leave);
+    attached.close();
+    terminal?.close();
+    stdin.destroy();
+  }
+
+  function print(value: unknown): void {
+    writeOut(`${printableJson(value)}\n`);
+  }
+
+  /** What no later event says again, for whoever reads events as JSON. */
+  function standing(): object {
+    const { seq, state } = attached.view();
+    return { session_id: state.id, seq, run_id: state.run?.id ?? null, requests: state.requests };
+  }
+
+  /** Text will come by itself, unless a person is asked. */
+  function isBusy(): boolean {
+    const { run, requests } = attached.view().state;
+    return run !== null && requests.length === 0;
+  }
+
+  function farewell(): string {
+    const { state, seq } = attached.view();
+    const named = shortId(state.id);
+    const doing = state.requests.length > 0 ? 'The run waits for an answer; berth answer lists it. ' : state.run ? 'The run goes on. ' : '';
+    const kept = keptCount();
+    const waits = kept === 0 ? '' : `${kept} not sent yet: kept, and sent by the next berth attach. `;
+    return `[detached] ${doing}${waits}berth attach ${named} comes back; with --since ${seq}, from here.`;
+  }
+}
+
+function titleOf(attached: AttachedSession): string {
+  const { id, title, cwd, model, approvalMode } = attached.view().state;
+  const named = title === '' ? shortId(id) : `${printableLine(title)} (${shortId(id)})`;
+  return `${named} in ${printableLine(shortenHome(cwd))}, ${printableLine(model)}${approvalMode === 'ask' ? '' : `, mode ${approvalMode}`}`;
+}

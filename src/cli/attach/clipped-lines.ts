@@ -1,0 +1,34 @@
+import { printable } from '../../view/printable.js';
+import { clipColumns } from '../terminal/columns.js';
+import type { Style } from '../terminal/style.js';
+
+/** A longer line is cut, unless everything is wanted. */
+const lineColumnsMax = 400;
+
+export interface ClippedLines {
+  lines: string[];
+  /** What is not there, in words; empty when nothing is missing. */
+  missing: string;
+}
+
+/** The beginning of a text that others wrote, as printable lines. With no bound, all of it. */
+export function clipLines(text: string, linesMax: number): ClippedLines {
+  const all = printable(text).replace(/\n$/, '').split('\n');
+  if (linesMax === Infinity) return { lines: all, missing: '' };
+  const kept = all.length > linesMax + 1 ? all.slice(0, linesMax) : all;
+  const lines = kept.map((line) => clipColumns(line, lineColumnsMax));
+  const cut = lines.filter((line, at) => line !== kept[at]).length;
+  const missing = [
+    ...(kept === all ? [] : [`${all.length - kept.length} more lines`]),
+    ...(cut === 0 ? [] : [`the ends of ${cut} long ${cut === 1 ? 'line' : 'lines'}`]),
+  ];
+  return { lines, missing: missing.join(' and ') };
+}
+
+/** A line of a unified diff in its colour. */
+export function paintDiff(line: string, style: Style): string {
+  if (line.startsWith('+++') || line.startsWith('---')) return style.bold(line);
+  if (line.startsWith('+')) return style.green(line);
+  if (line.startsWith('-')) return style.red(line);
+  return line.startsWith('@@') ? style.dim(line) : line;
+}

@@ -1,0 +1,210 @@
+import type { AttachedSession } from '../../client/attach.js';
+import type { Berth } from '../../client/connect.js';
+import type { CommandInput } from '../../protocol/commands/commands.js';
+import type { UiRequest } from '../../protocol/requests/requests.js';
+import { modeNames, modes } from '../../view/modes.js';
+import { printableLine } from '../../view/printable.js';
+import { isSecret, readAnswer } from '../../view/questions.js';
+import { inputKindText } from '../../view/queue-text.js';
+import type { SentInput } from '../../view/sent-inputs.js';
+import { shortId } from '../../view/short-ids.js';
+import { describePause } from '../advice.js';
+import { Refused } from '../exit.js';
+import { readMode } from '../read-mode.js';
+import { orRefused } from '../refusals.js';
+import { resumeLastRun } from '../commands/resume.js';
+
+interface Deps {
+  berth: Berth;
+  session: Pick<AttachedSession, 'sessionId' | 'view' | 'send' | 'dismiss' | 'flushed'>;
+  /** A line about what was typed. */
+  note(text: string): void;
+  /** How a line that was not sent can be had again. */
+  again: string;
+  /** Shows all of a question. */
+  showQuestion(request: UiRequest): void;
+  /** An input was taken by this run. */
+  onRun(runId: string): void;
+  leave(): void;
+}
+
+export interface LineInput {
+  /**
+   * Does what a typed line says, unless it would answer another question than `meant`, the one that was open when it was begun.
+   * Lines are done one after the other.
+   */
+  take(line: string, meant: string | undefined): void;
+  /** The question that a line would answer: the oldest that is open and was not answered here. */
+  question(): UiRequest | undefined;
+  /** Says what became of a text that had to be kept, or that another process had left in the outbox. */
+  settle(input: SentInput): void;
+  /** Resolves when all lines that were taken are done, and their texts sent or kept for later. */
+  done(): Promise<void>;
+}
+
+const help = [
+  'A line is sent: as a prompt, or while a run is in progress as a steer. An open question is answered instead: the one that was ' +
+    'open when you began to type. If that has changed when you press enter, nothing is sent, and the up arrow brings the line back.',
+  '  /follow TEXT   for when the run would otherwise end',
+  '  /steer TEXT    for the next turn of the run, also while a question is open',
+  '  /abort         stop the run',
+  '  /resume        go on after a run that failed, was stopped or was interrupted',
+  '  /skip          give no answer to the question',
+  '  /show          all of the question, however long',
+  '  /queue         what waits',
+  `  /mode MODE     what needs your yes: ${modeNames.join(', ')}; without MODE, say which it is`,
+  '  /model NAME    talk to another model from the next turn on; without NAME, say which it is',
+  '  /compact TEXT  have old messages summarised; TEXT, if any, says what to pay attention to',
+  '  /quit          leave; the run goes on (so do ctrl-D and ctrl-C; after half a line, ctrl-C only puts that away)',
+  '  //TEXT         send a text that begins with a slash',
+];
+
+/** What the lines of an attached view do. */
+export function createLineInput({ berth, session, note, again, showQuestion, onRun, leave }: Deps): LineInput {
+  const { sessionId: session_id, view } = session;
+  let last: Promise<void> = Promise.resolve();
+  /** Answers that were accepted and are not in the view yet. */
+  let answered: string[] = [];
+
+  const slashes: Record<string, (text: string, meant: string | undefined) => Promise<void> | void> = {
+    follow: (text) => submit('follow_up', text),
+    steer: (text) => submit('steer', text),
+    async abort() {
+      orRefused(await berth.call('abort', { session_id }));
+    },
+    async resume() {
+      onRun((await resumeLastRun(berth, session_id)).done.run_id);
+    },
+    show: () => showQuestion(openQuestion()),
+    async skip(_text, meant) {
+      const { request_id } = openQuestion();
+      if (!isLate('/skip', meant)) await respond({ request_id, cancelled: true });
+    },
+    async queue() {
+      const { inputs, paused } = orRefused(await berth.call('get_queue', { session_id }));
+      for (const { kind, hold, text } of inputs) note(`[queue] ${inputKindText(kind)}${hold ? ' (held)' : ''}: ${printableLine(text)}`);
+      if (inputs.length === 0) note('[queue] nothing waits');
+      else if (paused) note(`[queue] ${describePause(inputs.length, shortId(session_id))}`);
+    },
+    async model(name) {
+      if (name !== '') orRefused(await berth.call('set_model', { session_id, model: name.trim() }));
+      else note(`[session] model ${view().state.model}, thinking ${view().state.thinking}`);
+    },
+    async mode(name) {
+      const mode = name === '' ? view().state.approvalMode : readMode(name.trim());
+      if (name === '') note(`[session] mode ${mode}: ${modes[mode]}`);
+      else orRefused(await berth.call('update_session', { session_id, approval_mode: mode }));
+    },
+    compact(instruction) {
+      // What is typed meanwhile does not wait for it: the events tell when it is done.
+      const asked = berth.call('compact_session', { session_id, ...(instruction === '' ? {} : { instruction }) });
+      asked.then(orRefused).catch((error: unknown) => complain(`/compact ${instruction}`.trimEnd(), error));
+    },
+    quit: leave,
+    help: () => help.forEach(note),
+  };
+
+  function question(): UiRequest | undefined {
+    const { requests } = view().state;
+    answered = answered.filter((id) => requests.some(({ request_id }) => request_id === id));
+    return requests.find(({ request_id }) => !answered.includes(request_id));
+  }
+
+  async function respond(answer: CommandInput<'ui_response'>): Promise<void> {
+    orRefused(await berth.call('ui_response', answer));
+    answered.push(answer.request_id);
+  }
+
+  function openQuestion(): UiRequest {
+    const request = question();
+    if (!request) throw new Refused('no question is open');
+    return request;
+  }
+
+  function complain(line: string, error: unknown): void {
+    const isBusy = error instanceof Refused && error.code === 'run_in_progress';
+    const why = isBusy ? 'a run is in progress; /abort stops it' : error instanceof Error ? error.message : String(error);
+    note(`[not done] ${why}; typed: ${line}`);
+  }
+
+  async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {
+    if (text.trim() === '') throw new Refused('there is no text to send');
+    await conclude(await session.send(kind, { text, if_idle: 'reject' }));
+  }
+
+  /** Sent once, even if a run begins just now. */
+  async function prompt(text: string, if_busy: 'steer' | 'follow_up'): Promise<void> {
+    await conclude(await session.send('prompt', { text, if_busy }));
+  }
+
+  async function conclude({ state, inputId, runId, text, command, refusal }: SentInput): Promise<void> {
+    if (state === 'kept') {
+      const why = refusal ? refusal.message : 'the daemon is away';
+      note(`[kept] ${why}; it is sent when that is over, here or by the next berth attach: ${text}`);
+    } else if (state !== 'returned') {
+      if (runId !== undefined) onRun(runId);
+    } else if (refusal?.message === 'no_active_run' && command !== 'prompt') {
+      await promptInstead(command, text);
+      session.dismiss(inputId);
+    } else {
+      session.dismiss(inputId);
+      // What an abort brought back is told by its event.
+      if (refusal) orRefused({ ok: false, error: refusal });
+    }
+  }
+
+  /** A prompt would leave an interrupted run behind for good, and whoever typed this may not know yet that it was interrupted. */
+  async function promptInstead(kind: 'steer' | 'follow_up', text: string): Promise<void> {
+    const { last_run } = orRefused(await berth.call('get_state', { session_id }));
+    if (last_run?.outcome !== 'interrupted') return prompt(text, kind);
+    note(`[not sent] the run was interrupted; /resume continues it, a new message leaves it behind; ${again}: ${text}`);
+  }
+
+  /** Is a line for something else than what is asked now? Then it says so. */
+  function isLate(line: string, meant: string | undefined): boolean {
+    if (question()?.request_id === meant) return false;
+    const why = meant === undefined ? 'a question came while it was typed' : 'the question was answered meanwhile';
+    note(`[not sent] ${why}; ${again}: ${line}`);
+    return true;
+  }
+
+  async function say(text: string, meant: string | undefined): Promise<void> {
+    if (isLate(text, meant)) return;
+    const { run } = view().state;
+    const request = question();
+    if (request) {
+      if (isSecret(request))
+        throw new Refused('the answer is secret, and what is typed here is shown; see berth answer, which reads it from standard input');
+      const read = readAnswer(request, text);
+      if (!read.ok) throw new Refused(`type ${read.hint}; /skip gives no answer, /steer TEXT goes on without`);
+      await respond({ request_id: request.request_id, result: read.result });
+    } else if (text.trim() !== '') {
+      if (run) await submit('steer', text);
+      else await prompt(text, 'steer');
+    }
+  }
+
+  async function obey(line: string, meant: string | undefined): Promise<void> {
+    const [, name, text = ''] = /^\/(\w*)(?:\s+([^]*))?$/.exec(line) ?? [];
+    if (name === undefined || line.startsWith('//')) return say(line.replace(/^\/\//, '/'), meant);
+    const act = Object.hasOwn(slashes, name) ? slashes[name] : undefined;
+    if (!act) throw new Refused(`there is no /${name}; /help lists what there is, and //${name} sends it as a text`);
+    await act(text, meant);
+  }
+
+  return {
+    take(line, meant) {
+      last = last.then(() => obey(line, meant)).catch((error: unknown) => complain(line, error));
+    },
+    question,
+    settle(input) {
+      if (input.state !== 'returned') note(`[sent] ${printableLine(input.text)}`);
+      last = last.then(() => conclude(input)).catch((error: unknown) => complain(input.text, error));
+    },
+    async done() {
+      await last;
+      await session.flushed();
+      await last;
+    },
+  };
+}

@@ -1,0 +1,256 @@
+import type { Heard } from '../../client/attach.js';
+import type { EventPayload, WireEvent } from '../../protocol/events.js';
+import type { Message } from '../../protocol/messages.js';
+import { createMessageStream } from '../../view/message-stream.js';
+import { compactionNotice, noticesOf, resolvedNotice, statusNotice, waitingNotice, type Notice } from '../../view/notices.js';
+import { printableLine } from '../../view/printable.js';
+import { hintOf, isSecret } from '../../view/questions.js';
+import { inputKindText } from '../../view/queue-text.js';
+import { describeEnding } from '../../view/run-outcome.js';
+import type { SessionView } from '../../view/session-view.js';
+import { shortId } from '../../view/short-ids.js';
+import { openCalls } from '../../view/tools/open-calls.js';
+import { startedHeadline } from '../../view/tools/tool-headline.js';
+import { createToolOutputs } from '../../view/tools/tool-output.js';
+import { adviseResume, describePause } from '../advice.js';
+import { clipColumns } from '../terminal/columns.js';
+import { clipHeadline, showEnding, showMessage } from './message-lines.js';
+import type { Page } from '../terminal/line-writer.js';
+import { requestLines, type Shown } from './request-lines.js';
+import type { Style } from '../terminal/style.js';
+import { showToolEnd } from './tool-lines.js';
+
+const recentMessagesMax = 8;
+const resultLinesMax = 20;
+const questionLinesMax = 60;
+const quotedColumnsMax = 80;
+/** What went wrong, and what to do about it, is worth more room. */
+const troubleColumnsMax = 400;
+
+export interface LineView {
+  /** The newest messages, unless they are not wanted, and what is going on. */
+  open(view: SessionView, recent: boolean): void;
+  /** An event; whatever it brings that was shown before is not shown again. */
+  event(event: WireEvent): void;
+  hear(heard: Heard, view: SessionView): void;
+  note(text: string): void;
+  /** All of a question, however long. */
+  question(request: EventPayload<'ui_request'>): void;
+}
+
+/** A session as lines, as it happens. `isOwn` knows the answers that were given here. */
+export function createLineView(page: Page, style: Style, isOwn: (by: string) => boolean): LineView {
+  const stream = createMessageStream((messageId, kind, piece) =>
+    page.flow(`${messageId} ${kind}`, piece, kind === 'thinking' ? { paint: style.dim } : {}),
+  );
+  const shown = new Set<string>();
+  const asked = new Set<string>();
+  /** Questions that were named and not put yet. */
+  const waiting = new Set<string>();
+  /** What was shown of lines that stay, by key. */
+  const widgets = new Map<string, string>();
+  const statuses = new Map<string, string>();
+  let named = '';
+  /** The newest run whose end was shown. */
+  let endedRun = '';
+
+  const note = (text: string): void => page.line(style.dim(text));
+  const alarm = (text: string): void => page.line(style.red(text));
+  const outputs = createToolOutputs({
+    onOutput: (callId, piece) => page.flow(`${callId} output`, piece, { indent: '  ' }),
+    onSkipped: (_callId, characters) => note(`  [${characters} characters of its output were skipped]`),
+  });
+  const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
+
+  function endMessage(message: Message): void {
+    const known = shown.has(message.id);
+    shown.add(message.id);
+    if (known || message.role === 'tool_result') return;
+    if (message.role === 'user') return showMessage(page, style, message);
+    const heard = stream.isOpen(message.id);
+    const lost = stream.finish(message);
+    if (lost > 0) note(`[the last ${lost} characters above were lost with the daemon]`);
+    showEnding(page, style, message, heard);
+  }
+
+  function catchUp(view: SessionView): void {
+    named = shortId(view.state.id);
+    const last = view.messages.findLastIndex(({ id }) => shown.has(id));
+    const from = last === -1 ? firstRecent(view.messages) : last + 1;
+    if (last === -1 && (from > 0 || view.hasMore)) note(`[earlier messages: berth log ${named}]`);
+    // A running call is named below, with what it prints.
+    const running = new Set(view.tools.map(({ id }) => id));
+    for (const message of view.messages.slice(from)) {
+      shown.add(message.id);
+      if (stream.isOpen(message.id)) stream.finish(message);
+      else showMessage(page, style, withoutCalls(message, running), resultLinesMax);
+    }
+    for (const message of view.open) stream.catchUp(message);
+    for (const { id, headline, output, outputOffset } of openCalls(view)) {
+      if (!running.has(id)) continue;
+      if (!outputs.isOpen(id)) note(`[tool] ${clipHeadline(headline)}`);
+      outputs.update(id, outputOffset, output);
+    }
+    showWidgets(view);
+    const { run, lastRun } = view.state;
+    if (!run && lastRun && lastRun.id !== endedRun && lastRun.outcome !== 'completed') endRun(lastRun.id, lastRun);
+    askNext(view);
+  }
+
+  function showQueue({ state }: SessionView): void {
+    state.inputs.map(waitingNotice).forEach(notify);
+  }
+
+  /** A pause with nothing to send is nothing to know. */
+  function showPause({ state: { paused, inputs } }: SessionView): void {
+    if (inputs.length > 0) note(`[queue] ${paused ? describePause(inputs.length, named) : 'resumed'}`);
+  }
+
+  /** Changes that only the whole queue explains. */
+  function showQueueChange({ op }: EventPayload<'queue_update'>, view: SessionView): void {
+    if (op === 'paused' || op === 'resumed') showPause(view);
+    if (op !== 'moved') return;
+    note('[queue] the order was changed to:');
+    for (const { kind, text } of view.state.inputs) note(`  ${inputKindText(kind)}: ${quote(text)}`);
+  }
+
+  /** Lines that stay: there is no place for them here, so they are said again when they change. */
+  function showWidget(key: string, lines: readonly string[]): void {
+    const text = lines.map((line) => `  ${clipColumns(printableLine(line), quotedColumnsMax)}`).join('\n');
+    if (text === (widgets.get(key) ?? '')) return;
+    widgets.set(key, text);
+    note(text === '' ? `[${quote(key)}] nothing is left` : `[${quote(key)}]`);
+    if (text !== '') for (const line of text.split('\n')) page.line(line);
+  }
+
+  function showWidgets(view: SessionView): void {
+    for (const key of new Set([...widgets.keys(), ...Object.keys(view.widgets)])) showWidget(key, view.widgets[key] ?? []);
+  }
+
+  /** A status that is told again, as it is to whoever comes back, is no news. */
+  function showStatus({ key, text }: { key: string; text: string }): void {
+    if (text === (statuses.get(key) ?? '')) return;
+    statuses.set(key, text);
+    if (text !== '') notify(statusNotice(text, Date.now()));
+  }
+
+  function ask(request: EventPayload<'ui_request'>): void {
+    if (asked.has(request.request_id)) return;
+    asked.add(request.request_id);
+    put(request, { linesMax: questionLinesMax, rest: `/show, or berth answer ${shortId(request.request_id)} --show,` });
+  }
+
+  /** What is typed answers the oldest question, so that one is put, and the others when it is their turn. */
+  function askNext({ state: { requests } }: SessionView): void {
+    const [first, ...others] = requests;
+    if (first) ask(first);
+    for (const { request_id, params } of others) {
+      if (waiting.has(request_id)) continue;
+      waiting.add(request_id);
+      note(`[question] waits for its turn: ${quote(params.title)}`);
+    }
+  }
+
+  function put(request: EventPayload<'ui_request'>, shownAs: Shown): void {
+    const [title = '', ...more] = requestLines(request, { style, ...shownAs });
+    page.line(style.bold(`[question] ${title}`));
+    for (const line of more) page.line(`  ${line}`);
+    const how = isSecret(request)
+      ? `the answer is secret: berth answer ${shortId(request.request_id)} - reads it from standard input`
+      : `type ${hintOf(request)}`;
+    note(`  ${how}; /skip gives no answer`);
+  }
+
+  function resolve(resolved: EventPayload<'ui_resolved'>): void {
+    asked.delete(resolved.request_id);
+    waiting.delete(resolved.request_id);
+    notify(resolvedNotice(resolved, isOwn(resolved.by)));
+  }
+
+  function endRun(id: string, ended: Pick<EventPayload<'agent_end'>, 'outcome' | 'error'> & { abandoned?: boolean }): void {
+    endedRun = id;
+    const ending = describeEnding(ended);
+    const advice = adviseResume(ending, `/resume here, or berth resume ${named},`);
+    const line = `[run] ${clipTrouble(ending.text)}${advice === '' ? '' : `; ${advice}`}`;
+    if (ending.level === 'alarm') alarm(line);
+    else note(line);
+  }
+
+  function notify({ about, level, text }: Notice): void {
+    (level === 'alarm' ? alarm : note)(`[${about}] ${text}`);
+  }
+
+  function show(event: WireEvent): void {
+    switch (event.type) {
+      case 'message_update':
+        return stream.update(event.payload);
+      case 'message_end':
+        if (event.payload.message) return endMessage(event.payload.message);
+        if (event.payload.reason === 'retried') note('[that answer failed and is tried again]');
+        return stream.drop(event.payload.message_id);
+      case 'tool_execution_start':
+        outputs.begin(event.payload.tool_call_id);
+        return note(`[tool] ${clipHeadline(startedHeadline(event.payload))}`);
+      case 'tool_execution_update':
+        return outputs.update(event.payload.tool_call_id, event.payload.offset, event.payload.delta);
+      case 'tool_execution_end':
+        return showToolEnd(page, style, event.payload, outputs.end(event.payload.tool_call_id, event.payload.result));
+      case 'ui_request':
+        return ask(event.payload);
+      case 'ui_resolved':
+        return resolve(event.payload);
+      case 'agent_end':
+        return endRun(event.payload.run_id, event.payload);
+      case 'ui_status':
+        // Who watches has heard of a failed attempt already.
+        if (event.payload.params.key !== 'model') showStatus(event.payload.params);
+        return undefined;
+      case 'compaction_end':
+        if (!event.payload.message) break;
+        shown.add(event.payload.message.id);
+        return showMessage(page, style, event.payload.message);
+      default:
+        break;
+    }
+    noticesOf(event).forEach(notify);
+  }
+
+  return {
+    open(view, recent) {
+      if (!recent) for (const { id } of view.messages) shown.add(id);
+      catchUp(view);
+      if (recent) showQueue(view);
+      if (view.state.paused) showPause(view);
+      for (const [key, text] of Object.entries(view.status)) showStatus({ key, text });
+      if (view.state.compaction) notify(compactionNotice);
+    },
+    event: show,
+    hear(heard, view) {
+      if (heard.kind === 'event' && heard.event.type !== 'ui_request') show(heard.event);
+      if (heard.kind === 'event' && heard.event.type === 'queue_update') showQueueChange(heard.event.payload, view);
+      if (heard.kind === 'event') askNext(view);
+      // Not in the middle of what is being said.
+      if (heard.kind === 'event' && view.open.length === 0) showWidgets(view);
+      if (heard.kind === 'reset') catchUp(view);
+      if (heard.kind === 'lost') note('[daemon] lost connection…');
+      if (heard.kind === 'back') note('[daemon] back');
+    },
+    note,
+    question: (request) => put(request, {}),
+  };
+}
+
+/** Where the newest few messages begin; with what a person said, if that is among them. */
+function firstRecent(messages: Message[]): number {
+  const from = Math.max(0, messages.length - recentMessagesMax);
+  const asked = messages.findIndex(({ role }, at) => at >= from && role === 'user');
+  return asked === -1 ? from : asked;
+}
+
+function withoutCalls(message: Message, ids: ReadonlySet<string>): Message {
+  return { ...message, content: message.content.filter((block) => block.type !== 'tool_call' || !ids.has(block.id)) };
+}
+
+function clipTrouble(text: string): string {
+  return clipColumns(printableLine(text), troubleColumnsMax);
+}

@@ -1,0 +1,65 @@
+import type { Message } from '../../protocol/messages.js';
+import { messageNotes, messageParts, type MessageNote, type MessagePart } from '../../view/message-text.js';
+import { clipColumns } from '../terminal/columns.js';
+import type { Page } from '../terminal/line-writer.js';
+import type { Style } from '../terminal/style.js';
+
+const headlineColumnsMax = 100;
+const skippedColumnsMax = 160;
+
+/** Puts an ended message on the page. `linesMax` cuts the results of tools. */
+export function showMessage(page: Page, style: Style, message: Message, linesMax = Infinity): void {
+  if (message.role === 'user') page.gap();
+  for (const part of messageParts(message)) showPart(page, style, message, part, linesMax);
+  page.endLine();
+}
+
+/** Says what is special about the end of an answer that was watched; `streamed` when all of it was shown as it came. */
+export function showEnding(page: Page, style: Style, message: Message, streamed: boolean): void {
+  page.endLine();
+  // Why an answer breaks off is said by the end of its run.
+  for (const note of messageNotes(message, { streamed })) if (note.about !== 'broken_off') showNote(page, style, note);
+}
+
+function showPart(page: Page, style: Style, { id, role }: Message, part: MessagePart, linesMax: number): void {
+  switch (part.kind) {
+    case 'text':
+      return page.flow(`${id} text`, part.text, role === 'user' ? { indent: '> ', paint: style.bold } : {});
+    case 'thinking':
+      return page.flow(`${id} thinking`, part.text, { paint: style.dim });
+    case 'tool_call':
+      return page.line(style.dim(`[tool] ${clipHeadline(part.headline)}`));
+    case 'tool_result':
+      if (part.outcome === 'skipped') return page.line(style.dim(describeSkipped(part.name, part.reason)));
+      if (part.outcome === 'failed') page.line(style.dim(`[tool] ${part.name} failed`));
+      return showOutput(page, style, id, part.text, linesMax);
+    case 'summary':
+      page.line(style.dim(`[summary] ${part.headline}`));
+      return page.flow(`${id} summary`, part.text, { indent: '  ', paint: style.dim });
+    case 'note':
+      return showNote(page, style, part);
+  }
+}
+
+function showNote(page: Page, style: Style, { about, text }: MessageNote): void {
+  page.line(style.dim(`[${text}${about === 'truncated' ? '; berth log has it all' : ''}]`));
+}
+
+/** A call that never ran, and why: a person or a rule denied it, or something else took its place. */
+export function describeSkipped(name: string, reason: string): string {
+  return `[tool] ${name} was skipped: ${clipColumns(reason, skippedColumnsMax)}`;
+}
+
+/** What a tool said, indented. */
+export function showOutput(page: Page, style: Style, id: string, text: string, linesMax: number): void {
+  const lines = text.split('\n');
+  const shown = lines.length > linesMax + 1 ? lines.slice(0, linesMax) : lines;
+  page.flow(`${id} output`, shown.join('\n'), { indent: '  ' });
+  page.endLine();
+  if (shown !== lines) page.line(style.dim(`  [${lines.length - shown.length} more lines; berth log has them]`));
+}
+
+/** The headline of a call, as much as is shown of it. */
+export function clipHeadline(headline: string): string {
+  return clipColumns(headline, headlineColumnsMax);
+}

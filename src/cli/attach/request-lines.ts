@@ -1,0 +1,87 @@
+import type { UiRequest } from '../../protocol/requests/requests.js';
+import type { CardPart } from '../../view/approval.js';
+import { toCard, type RequestCard } from '../../view/questions.js';
+import { shortId } from '../../view/short-ids.js';
+import { clipLines, paintDiff, type ClippedLines } from './clipped-lines.js';
+import { clipColumns } from '../terminal/columns.js';
+import { shortenHome } from '../home-path.js';
+import { createStyle, type Style } from '../terminal/style.js';
+
+const titleColumnsMax = 200;
+/** What an approval would allow is shown above its options. */
+const approvalColumnsMax = 100;
+
+/** How much of a request is shown, and how. */
+export interface Shown {
+  style?: Style;
+  /** All of it, unless told. */
+  linesMax?: number;
+  /** What shows the rest, such as a command. */
+  rest?: string;
+}
+
+/** A request as lines: what is asked, what would be done, what there is to choose from. */
+export function requestLines(request: UiRequest, { style = createStyle(false), linesMax = Infinity, rest = '' }: Shown = {}): string[] {
+  const card = toCard(request);
+  const parts = card.parts.map((part) => partLines(part, style, linesMax));
+  const isWhole = parts.every(({ missing }) => missing === '');
+  return [
+    linesMax === Infinity ? card.title : clipColumns(card.title, titleColumnsMax),
+    ...parts.flatMap(({ lines }) => lines),
+    ...(isWhole || rest === '' ? [] : [style.bold(`${rest} shows all of it`)]),
+    ...choiceLines(card, linesMax),
+    ...(card.preset === '' ? [] : [`(left empty: ${card.preset.replaceAll('\n', ' ')})`]),
+  ];
+}
+
+function partLines(part: CardPart, style: Style, linesMax: number): ClippedLines {
+  switch (part.kind) {
+    case 'asker': {
+      const named = part.title === '' ? shortId(part.sessionId) : `${part.title} (${shortId(part.sessionId)})`;
+      const where = part.workspace === '' ? '' : ` in ${shortenHome(part.workspace)}`;
+      return whole([`asked by ${named}, ${part.model}${where}`]);
+    }
+    case 'command': {
+      const { lines, missing } = clipLines(part.text, linesMax);
+      // Each line has a mark, so that nothing in a command looks like a line of ours.
+      const marked = lines.map((line, at) => style.bold(`${at === 0 ? '$' : '|'} ${line}`));
+      return { lines: [...marked, ...describeMissing('command', missing, style)], missing };
+    }
+    case 'diff': {
+      const { lines, missing } = clipLines(part.text, linesMax);
+      return { lines: [...lines.map((line) => paintDiff(line, style)), ...describeMissing('change', missing, style)], missing };
+    }
+    case 'arguments':
+      // They are long, and the diff shows most of them: only who wants to see everything does.
+      if (linesMax !== Infinity) return whole([]);
+      return whole(
+        part.each.flatMap(({ name, text }) => [`all of ${name}:`, ...clipLines(text, Infinity).lines.map((line) => `| ${line}`)]),
+      );
+    case 'message': {
+      const { lines, missing } = clipLines(part.text, linesMax);
+      return { lines: missing === '' ? lines : [...lines, `[${missing}]`], missing };
+    }
+    case 'call':
+    case 'reasons':
+      return clipLines(part.text, linesMax);
+    case 'sandbox':
+      return whole([part.isConfined ? `[${part.text}]` : style.red(`[${part.text}]`)]);
+  }
+}
+
+function describeMissing(what: string, missing: string, style: Style): string[] {
+  return missing === '' ? [] : [style.red(`  [this is not the whole ${what}: ${missing}]`)];
+}
+
+/** Yes and no go without saying: the hint has them. */
+function choiceLines({ kind, choices }: RequestCard, linesMax: number): string[] {
+  const columnsMax = kind === 'approval' && linesMax !== Infinity ? approvalColumnsMax : Infinity;
+  return choices.flatMap(({ key, label, answer }) => {
+    if (typeof answer === 'boolean') return [];
+    return [answer === undefined ? `${key}) ${label}: ${key} REASON` : `${key}) ${clipColumns(label, columnsMax)}`];
+  });
+}
+
+function whole(lines: string[]): ClippedLines {
+  return { lines, missing: '' };
+}

@@ -1,0 +1,29 @@
+import type { EventPayload } from '../../protocol/events.js';
+import { describeToolEnd } from '../../view/tools/tool-result.js';
+import { clipLines, paintDiff } from './clipped-lines.js';
+import { clipColumns } from '../terminal/columns.js';
+import { describeSkipped, showOutput } from './message-lines.js';
+import type { Page } from '../terminal/line-writer.js';
+import type { Style } from '../terminal/style.js';
+
+const resultLinesMax = 20;
+const diffLinesMax = 40;
+const reasonColumnsMax = 160;
+
+/** What came of a call; `unseen` is the part of its result that was not shown as it came. */
+export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string): void {
+  const { name, outcome, reason, took, diff, output, artifact } = describeToolEnd(ended, unseen);
+  if (outcome === 'skipped') return page.line(style.dim(describeSkipped(name, reason)));
+  if (diff !== '') showDiff(page, style, diff);
+  if (output !== '') showOutput(page, style, ended.tool_call_id, output, resultLinesMax);
+  if (artifact) page.line(style.dim(`  [${artifact.kept}: berth artifact ${artifact.id}]`));
+  const after = took === '' ? '' : ` in ${took}`;
+  const why = outcome === 'failed' ? `: ${clipColumns(reason, reasonColumnsMax)}` : '';
+  page.line(style.dim(`[tool] ${name} ${outcome}${after}${why}`));
+}
+
+function showDiff(page: Page, style: Style, diff: string): void {
+  const { lines, missing } = clipLines(diff, diffLinesMax);
+  for (const line of lines) page.line(`  ${paintDiff(line, style)}`);
+  if (missing !== '') page.line(style.dim(`  [${missing}]`));
+}

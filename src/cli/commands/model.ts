@@ -1,0 +1,39 @@
+import { printableLine } from '../../view/printable.js';
+import { exit, WrongUsage } from '../exit.js';
+import { orRefused } from '../refusals.js';
+import type { Subcommand } from '../subcommand.js';
+
+interface Args {
+  session?: string;
+  model?: string;
+  thinking?: string;
+  json?: true;
+}
+
+const levels = ['off', 'low', 'medium', 'high'] as const;
+
+export const model: Subcommand = {
+  usage: 'model [session] [model]',
+  summary: 'Say which model a session talks to, or choose another for its next turns.',
+  options: {
+    '--thinking <level>': `how much it is to think: ${levels.join(', ')}`,
+    '--json': 'print the answer as JSON',
+  },
+  notes: 'One argument with a / is the model, for the newest session of this directory. berth models lists what there is.',
+  async run({ session, model: named, thinking, json }: Args, cli) {
+    const level = levels.find((known) => known === thinking);
+    if (thinking !== undefined && level === undefined) throw new WrongUsage(`--thinking is one of ${levels.join(', ')}`);
+    const isModel = named === undefined && session?.includes('/') === true;
+    const wanted = isModel ? session : named;
+    const berth = await cli.connect();
+    const sessionId = await cli.resolve(berth, isModel ? undefined : session);
+    if (wanted !== undefined || level !== undefined) {
+      const change = { ...(wanted === undefined ? {} : { model: wanted }), ...(level === undefined ? {} : { thinking: level }) };
+      orRefused(await berth.call('update_session', { session_id: sessionId, ...change }));
+    }
+    const state = orRefused(await berth.call('get_state', { session_id: sessionId }));
+    if (json) cli.printJson({ session_id: sessionId, model: state.model, thinking: state.thinking });
+    else cli.print(`${printableLine(state.model)}, thinking ${state.thinking}`);
+    return exit.ok;
+  },
+};

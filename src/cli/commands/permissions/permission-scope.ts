@@ -1,0 +1,13 @@
+import type { Berth } from '../../../client/connect.js';
+import type { CommandInput } from '../../../protocol/commands/commands.js';
+import { currentDirectory } from '../../directory.js';
+import type { Cli } from '../../subcommand.js';
+
+/** What a command about permissions speaks of: the session that is named, or the directory the person is in. */
+export async function readScope(
+  cli: Cli,
+  berth: Berth,
+  session: string | undefined,
+): Promise<Pick<CommandInput<'list_permissions'>, 'session_id' | 'cwd'>> {
+  return session === undefined ? { cwd: currentDirectory() } : { session_id: await cli.resolve(berth, session) };
+}

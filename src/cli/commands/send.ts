@@ -1,0 +1,150 @@
+import { fstatSync } from 'node:fs';
+import type { Berth } from '../../client/connect.js';
+import { SessionUnclear } from '../../client/resolve.js';
+import { utf8Bytes } from '../../protocol/content.js';
+import { limits } from '../../protocol/limits.js';
+import { describeEnding } from '../../view/run-outcome.js';
+import { shortId } from '../../view/short-ids.js';
+import { adviseResume } from '../advice.js';
+import { awaitRun, type AwaitedRun } from '../awaited-run.js';
+import { exit, Refused, WrongUsage, type ExitCode } from '../exit.js';
+import { newestOrNew } from '../newest.js';
+import { createPage } from '../terminal/line-writer.js';
+import { orRefused } from '../refusals.js';
+import { outputColumns, writeOut } from '../terminal/standard-streams.js';
+import { readStdin } from '../terminal/stdin.js';
+import type { Subcommand, Cli } from '../subcommand.js';
+
+interface Args {
+  session?: string;
+  text?: string;
+  steer?: true;
+  followUp?: true;
+  wait?: true;
+  json?: true;
+}
+
+/** Room on a line for all that is not text. */
+const envelopeBytes = 4096;
+
+export const send: Subcommand = {
+  usage: 'send [session] [text]',
+  summary: 'Send a text to a session; a first one makes its session.',
+  options: {
+    '--steer': 'for the next turn of the run in progress',
+    '--follow-up': 'for when the run in progress would otherwise end',
+    '--wait': 'print the answer as it comes; the exit code is 0 when the run completed',
+    '--json': 'print one line of JSON: what was accepted, or with --wait what it came to',
+  },
+  excess: 'a text of several words goes in quotes: berth send [SESSION] "text"',
+  notes:
+    'One argument is the text, for the newest session of this directory, or of the nearest one around it (in a git repository, up\n' +
+    'to its root) that has any; . or a whole id is the session, and so is any name\n' +
+    'of one when the text is fed to standard input.\n' +
+    'A text of -, or none, is read from standard input.\n' +
+    'With --wait, an answer that breaks off in the middle and is asked for again is printed again; --json has it once.',
+  async run({ session, text, steer, followUp, wait, json }: Args, cli) {
+    if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
+    const berth = await cli.connect();
+    const [named, said] = await readWords(session, text, (name) => isSession(cli, berth, name));
+    if (said.trim() === '') throw new WrongUsage('there is no text to send');
+    const sessionId = named === undefined ? await newestOrNew(berth, cli.tell) : await cli.resolve(berth, named);
+    const accepted = await submit(berth, sessionId, said, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
+    if (wait) return waitForAnswer(cli, berth, accepted, json);
+    const queued = (steer ?? followUp) && (await isQueued(berth, accepted));
+    if (json) cli.printJson(accepted);
+    else {
+      const when = followUp ? 'for when the run would otherwise end' : 'for the next turn of the run in progress';
+      cli.print(accepted.run_id);
+      cli.print(`${queued ? `queued ${when}; ` : ''}watch it with berth attach ${shortId(sessionId)}`);
+    }
+    return exit.ok;
+  },
+};
+
+async function isQueued(berth: Berth, { session_id, input_id }: Accepted): Promise<boolean> {
+  const { inputs } = orRefused(await berth.call('get_queue', { session_id }));
+  return inputs.some((input) => input.input_id === input_id);
+}
+
+/** Which session is meant and what is said. One argument is the text, unless it can only be a session. */
+async function readWords(
+  first: string | undefined,
+  second: string | undefined,
+  isKnown: (name: string) => Promise<boolean>,
+): Promise<[session: string | undefined, text: string]> {
+  const isName = /^(\.|ses_\w+)$/.test(first ?? '') || (second === undefined && first !== undefined && isFed() && (await isKnown(first)));
+  if (first !== undefined && second === undefined && !isName && /^\d[0-9a-z]*$/.test(first) && (await isKnown(first)))
+    throw new WrongUsage(`${first} is a session; what should be sent to it? berth send ${first} "text"`);
+  const [session, text] = second === undefined && !isName ? [undefined, first] : [first, second];
+  if (text !== undefined && text !== '-') return [session, text];
+  if (text === undefined && process.stdin.isTTY) throw new WrongUsage('what should be sent? berth send [SESSION] "text"');
+  return [session, await readStdin()];
+}
+
+/** Something was put into standard input: a file or a pipe, not a terminal or nothing. */
+function isFed(): boolean {
+  const stdin = fstatSync(0);
+  return stdin.isFile() || stdin.isFIFO();
+}
+
+/** Long enough a name to be meant as one. */
+const nameCharsMin = 3;
+
+async function isSession(cli: Cli, berth: Berth, name: string): Promise<boolean> {
+  if (name.length < nameCharsMin) return false;
+  return cli.resolve(berth, name).then(
+    () => true,
+    (error: unknown) => {
+      if (error instanceof SessionUnclear) return false;
+      throw error;
+    },
+  );
+}
+
+interface Accepted {
+  session_id: string;
+  run_id: string;
+  input_id: string;
+}
+
+/** Sends a prompt, prints the answer as it comes and says how the run ended. */
+export async function sendAndWait(cli: Cli, berth: Berth, sessionId: string, text: string): Promise<ExitCode> {
+  return waitForAnswer(cli, berth, await submit(berth, sessionId, text, 'prompt'), undefined);
+}
+
+async function submit(berth: Berth, session_id: string, text: string, kind: 'prompt' | 'steer' | 'follow_up'): Promise<Accepted> {
+  if (utf8Bytes(JSON.stringify(text)) > limits.lineBytesMax - envelopeBytes) {
+    throw new Refused(`the text is too long to send: it must be below ${limits.lineBytesMax - envelopeBytes} bytes`);
+  }
+  const reply =
+    kind === 'prompt'
+      ? await berth.call('prompt', { session_id, text, wait: false })
+      : await berth.call(kind, { session_id, text, if_idle: 'prompt' });
+  const { run_id, input_id } = orRefused<'prompt' | 'steer' | 'follow_up'>(reply);
+  return { session_id, run_id, input_id };
+}
+
+async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: true | undefined): Promise<ExitCode> {
+  const { session_id: sessionId, run_id: runId } = accepted;
+  const page = createPage(writeOut, outputColumns);
+  process.once('SIGINT', () => {
+    cli.complain(`\nberth: the run goes on; berth attach ${shortId(sessionId)} watches it`);
+    process.exit(exit.refused);
+  });
+  const run = await awaitRun(berth, sessionId, runId, {
+    say: (messageId, piece) => (json ? undefined : page.flow(messageId, piece)),
+    tell: cli.tell,
+  });
+  page.endLine();
+  if (json) cli.printJson({ ...accepted, ...run });
+  else if (run.outcome !== 'completed') cli.tell(describeEnd(run, sessionId));
+  return run.outcome === 'completed' ? exit.ok : exit.refused;
+}
+
+function describeEnd(run: AwaitedRun, sessionId: string): string {
+  const ending = describeEnding(run);
+  const advice = adviseResume(ending, `berth resume ${shortId(sessionId)}`);
+  const then = advice === '' ? '' : `; ${advice}`;
+  return `the run ${run.outcome === 'failed' ? '' : 'was '}${ending.text}${then}`;
+}

@@ -1,0 +1,106 @@
+import { fstatSync } from 'node:fs';
+import type { Berth } from '../client/connect.js';
+import { listSessions } from '../client/resolve.js';
+import { printable } from '../view/printable.js';
+import { shortId } from '../view/short-ids.js';
+import { alignColumns } from './terminal/columns.js';
+import { currentDirectory } from './directory.js';
+import { exit, Refused, type ExitCode } from './exit.js';
+import { shortenHome } from './home-path.js';
+import { createPage } from './terminal/line-writer.js';
+import { orRefused } from './refusals.js';
+import { awaitRun } from './awaited-run.js';
+import { newestOrNew } from './newest.js';
+import { sendAndWait } from './commands/send.js';
+import type { Subcommand, Cli } from './subcommand.js';
+import { outputColumns, writeOut } from './terminal/standard-streams.js';
+import { readStdin } from './terminal/stdin.js';
+import { viewSession } from './attach/attached-view.js';
+
+const welcomeTitle = 'welcome';
+const welcomePrompt = 'help';
+/** Whoever forgot to end the input wonders after so long. */
+const hintMs = 1_000;
+
+/**
+ * `berth` with nothing: at a terminal it talks to the newest session of this directory, a text on standard input is sent there and
+ * answered, and without either it shows that everything works.
+ */
+export const bare: Subcommand = {
+  usage: '',
+  summary: '',
+  async run(_args: object, cli) {
+    if (process.stdin.isTTY && process.stdout.isTTY) {
+      const berth = await cli.connect({ uiCapabilities: ['select', 'confirm', 'input', 'editor'] });
+      return viewSession(berth, await newestOrNew(berth, cli.tell), {});
+    }
+    const text = await readPrompt(cli);
+    const berth = await cli.connect();
+    return text.trim() === '' ? showAround(cli, berth) : sendAndWait(cli, berth, await newestOrNew(berth, cli.tell), text);
+  },
+};
+
+/** The text on standard input. `npm start` takes none: what started it may leave its own input open for ever. */
+async function readPrompt(cli: Cli): Promise<string> {
+  const stdin = fstatSync(0);
+  if (isNpmStart() || !(stdin.isFile() || stdin.isFIFO() || stdin.isSocket())) return '';
+  const hint = setTimeout(() => cli.tell('reading a prompt from standard input until it ends'), hintMs);
+  try {
+    return await readStdin();
+  } finally {
+    clearTimeout(hint);
+  }
+}
+
+function isNpmStart(): boolean {
+  return process.env.npm_lifecycle_event === 'start';
+}
+
+async function showAround(cli: Cli, berth: Berth): Promise<ExitCode> {
+  const { session_id: sessionId, run_id: runId } = await welcome(berth);
+  cli.print(`> ${welcomePrompt}`);
+  const page = createPage(writeOut, outputColumns);
+  const { outcome, error } = await awaitRun(berth, sessionId, runId, {
+    say: (messageId, piece) => page.flow(messageId, piece),
+    tell: cli.tell,
+  });
+  page.endLine();
+  if (outcome !== 'completed') throw new Refused(`the run was ${outcome}${error ? `: ${error.message}` : ''}`);
+  const daemon = orRefused(await berth.call('get_daemon'));
+  const places = [
+    ['daemon', `pid ${daemon.pid}, ${shortenHome(daemon.socket)}`],
+    ['log', shortenHome(daemon.log_file)],
+    ['data', shortenHome(daemon.state_dir)],
+    ['config', shortenHome(daemon.config_dir)],
+  ];
+  cli.print('\nThat was a session of a daemon that stays in the background:');
+  for (const line of alignColumns(places)) cli.print(`  ${printable(line)}`);
+  cli.print(
+    `Run berth in a terminal to begin a session of your own, or: berth send "text", echo "text" | berth, berth --help.\n` +
+      `berth attach ${shortId(sessionId)} shows this session again; berth daemon stop ends the daemon.`,
+  );
+  if (isNpmStart()) cli.print('(berth is node bin/berth.js here; npm link puts it on your path.)');
+  return exit.ok;
+}
+
+/** Asks the offline guide what it can do, in a session kept for that. It is archived, so that `.` never means it. */
+async function welcome(berth: Berth): Promise<{ session_id: string; run_id: string }> {
+  const cwd = currentDirectory();
+  const known = (await listSessions(berth, { cwd, query: welcomeTitle, archived: true })).find(
+    ({ title, run_state }) => title === welcomeTitle && run_state === 'idle',
+  );
+  for (const session of known ? [known.session_id, undefined] : [undefined]) {
+    const session_id = session ?? (await makeWelcome(berth, cwd));
+    const reply = await berth.call('prompt', { session_id, text: welcomePrompt, wait: false });
+    if (reply.ok) return { session_id, run_id: reply.payload.run_id };
+    // Somebody else is being shown around in it right now.
+    if (reply.error.message !== 'run_in_progress') throw new Refused(reply.error.message);
+  }
+  throw new Refused('a new session is busy');
+}
+
+async function makeWelcome(berth: Berth, cwd: string): Promise<string> {
+  const { session_id } = orRefused(await berth.call('new_session', { cwd, title: welcomeTitle, model: 'offline/guide' }));
+  orRefused(await berth.call('archive_session', { session_id }));
+  return session_id;
+}

@@ -1,0 +1,149 @@
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { runtimeDir, type Paths } from '../machine/paths.js';
+import type { Engine, EngineDeps } from '../engine/engine.js';
+import type { Policy } from '../policy/port.js';
+import { limits } from '../protocol/limits.js';
+import { once } from '../protocol/lazy.js';
+import { todoLines } from '../protocol/todos.js';
+import { descriptorsMax } from '../server/descriptors.js';
+import type { ReadStore } from '../store/store.js';
+import type { BubblewrapFound } from '../sandbox/bubblewrap.js';
+import { listOfflineTools } from '../providers/offline/offline-tools.js';
+import { listTools } from '../tools/catalogue.js';
+import type { Processes } from '../sandbox/port.js';
+import type { ProcessRow } from '../sandbox/processes.js';
+import type { Todos } from '../tools/talk/todo.js';
+import type { Config } from '../machine/config.js';
+import type { Logger } from './logger.js';
+import { readWorkspaceConfig } from '../machine/workspace-config.js';
+
+interface Deps {
+  paths: Paths;
+  env: Record<string, string | undefined>;
+  store: ReadStore;
+  engine(): Engine;
+  config(): Config;
+  log: Logger;
+  /** Of whoever started the daemon. */
+  umask: number;
+}
+
+type ForEngine = Pick<
+  EngineDeps,
+  'tools' | 'loadPolicy' | 'policy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'
+>;
+
+/**
+ * What the daemon's agents touch the machine with, and what keeps them from touching more. All of it is loaded when it is first needed:
+ * a daemon at rest holds none of it.
+ */
+export function createHands({ paths, env, store, engine, config, log, umask }: Deps) {
+  const home = env.HOME ?? homedir();
+  const own = ownPlaces(paths, env);
+  const shared = env.XDG_RUNTIME_DIR === undefined ? [] : [env.XDG_RUNTIME_DIR];
+  const program = installedIn(process.argv[1]);
+  /** Undefined as long as nothing could have been started. */
+  let processes: Processes | undefined;
+
+  const loadBubblewrap = once(async (): Promise<() => BubblewrapFound> => {
+    const { createBubblewrap } = await import('../sandbox/bubblewrap.js');
+    return createBubblewrap();
+  });
+
+  const loadProcesses = once(async (): Promise<Processes> => {
+    const [bubblewrap, { createProcesses }] = await Promise.all([loadBubblewrap(), import('../sandbox/processes.js')]);
+    processes = createProcesses({ ledger, bubblewrap, env, home, umask, bounds: () => config().commandBounds });
+    return processes;
+  });
+
+  const ledger = {
+    note: (row: ProcessRow) => engine().bookkeeping.maintain(({ processes: rows }) => rows.put(row)),
+    // A row of a process that is gone costs the next start a look: processes are told apart by when they began.
+    forget: (pid: number, startTime: number) => void engine().bookkeeping.tryMaintain(({ processes: rows }) => rows.remove(pid, startTime)),
+    left: store.processes.left,
+  };
+
+  let policy: Policy | undefined;
+  const loadPolicy = once(async (): Promise<Policy> => {
+    const [bubblewrap, { createPolicy }] = await Promise.all([loadBubblewrap(), import('../policy/judge.js')]);
+    policy = createPolicy({
+      home,
+      umask,
+      settings() {
+        const { enabled, network, writable } = config().sandbox;
+        const found = enabled ? bubblewrap() : { missing: 'it is switched off in config.json (sandbox.enabled).' };
+        return { noSandbox: 'missing' in found ? found.missing : undefined, network, writable, own, shared, program };
+      },
+    });
+    return policy;
+  });
+
+  const todos: Todos = {
+    read: store.todos.read,
+    write(sessionId, items) {
+      engine().bookkeeping.maintain(({ todos: rows }) => rows.set(sessionId, items));
+      const params = { key: 'todo', lines: todoLines(items) };
+      engine().signals.set(sessionId, 'widget:todo', { type: 'ui_widget', payload: { session_id: sessionId, params } });
+    },
+  };
+
+  const forEngine: ForEngine = {
+    tools: [...listTools({ todos, processes: loadProcesses, bubblewrap: loadBubblewrap }), ...listOfflineTools()],
+    loadPolicy,
+    policy: () => policy,
+    ruleSources: { configured: () => config().rules, inWorkspace: readWorkspaceConfig },
+    approvalTimeoutMs: () => config().approvalTimeoutMs,
+    artifactsDir: join(paths.stateDir, 'artifacts'),
+    endProcesses: async (runId) => processes?.killRun(runId),
+  };
+  let isReady = false;
+  let readying: Promise<void> | undefined;
+
+  async function loadAll(): Promise<void> {
+    // What cannot be loaded for want of descriptors could never be loaded again: it is not tried.
+    if (spareDescriptors() >= limits.spareDescriptorsMin) {
+      try {
+        await Promise.all([loadPolicy(), ...forEngine.tools.map(({ load }) => load())]);
+      } catch (error) {
+        // Whoever needs what is missing is told so; the rest of the daemon works on.
+        log.error({ err: error }, 'the tools cannot be loaded');
+      }
+      isReady = true;
+    }
+    readying = undefined;
+  }
+
+  return {
+    forEngine,
+    /** Loads everything for a daemon that is going to be used; undefined when it is there. */
+    ready: (): Promise<void> | undefined => (isReady ? undefined : (readying ??= loadAll())),
+    /** Ends what earlier daemons left running. Call before anything is started. */
+    async reapLeft(): Promise<void> {
+      if (store.processes.left().length === 0) return;
+      const { reapLeft } = await loadProcesses();
+      for (const fault of await reapLeft()) log.error({ err: fault }, 'a command that an earlier daemon left cannot be ended');
+    },
+    async endAll(): Promise<void> {
+      await processes?.killAll();
+    },
+  };
+}
+
+/** How many more files this process may open. */
+function spareDescriptors(): number {
+  return descriptorsMax() - readdirSync('/proc/self/fd').length;
+}
+
+/** The package that a program is part of. A checkout is not guarded: whoever works on berth in a session builds it there. */
+function installedIn(entry: string | undefined): string | undefined {
+  if (entry === undefined || !existsSync(entry)) return undefined;
+  const root = dirname(dirname(realpathSync(entry)));
+  return root.includes('/node_modules/') ? root : undefined;
+}
+
+/** What belongs to berth, and no command may see. The directory of a socket that a person put elsewhere is not ours, such as /tmp. */
+function ownPlaces({ socket, stateDir, configDir }: Paths, env: Deps['env']): string[] {
+  return [runtimeDir(env), socket, `${socket}.events`, stateDir, configDir];
+}

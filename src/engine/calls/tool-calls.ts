@@ -1,0 +1,216 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { recorded, type AuditEntry } from '../../core/decision.js';
+import { endCalls, startCall, stopForDenial, type CallResult } from '../../core/runs.js';
+import type { OpenCall, SessionState } from '../../core/session.js';
+import { isDeniedWithReason } from '../../protocol/requests/approval-answers.js';
+import { utf8Bytes, wholeUnits } from '../../protocol/content.js';
+import { limits } from '../../protocol/limits.js';
+import type { ContentBlock } from '../../protocol/messages.js';
+import type { QuestionAnswer } from '../../protocol/requests/request-answers.js';
+import { isOfferedTo, type Artifacts, type Question, type Reach } from '../../tools/port.js';
+import { firstSignal, unlessAborted } from '../run/abortable.js';
+import type { Asks } from './requests.js';
+import type { PatientCommit } from '../door/retrying-commit.js';
+import type { FaultPoint } from '../door/fault-points.js';
+import type { LiveTools } from '../live/live-tools.js';
+import type { Permit, Permits, ReadyCall } from './authorize-call.js';
+import type { RunHands } from '../run/step-context.js';
+import type { KnownTool, ToolRegistry } from './tool-registry.js';
+
+interface Deps {
+  commit: PatientCommit;
+  asks: Asks;
+  liveTools: LiveTools;
+  permits: Permits;
+  artifactsOf(sessionId: string): Artifacts;
+  tools: ToolRegistry;
+  /** Monotonic milliseconds. */
+  clock(): number;
+  fault(point: FaultPoint): void;
+}
+
+/** The calls that run now. */
+interface Group extends RunHands {
+  ids: string[];
+  /** A response's first calls always get their chance; later ones that only wait for approval give way to a steer. */
+  mayGiveWay: boolean;
+}
+
+/** A call, and the tool that it is prepared and run with. */
+interface Prepared {
+  ready: ReadyCall;
+  known: KnownTool;
+}
+
+interface Granted {
+  reach: Reach;
+  basis: string | undefined;
+}
+
+/** Runs the open calls of a turn: one after the other, the leading read-only ones side by side. */
+export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf, tools, clock, fault }: Deps) {
+  async function prepare(state: SessionState, call: OpenCall): Promise<Prepared | { problem: string }> {
+    const known = tools.find(call.name);
+    if (!known || !isOfferedTo(state.model, known.entry)) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
+    if (state.activeTools && !state.activeTools.includes(call.name)) return { problem: `${call.name} is not active in this session.` };
+    if (call.problem !== null) return { problem: call.problem };
+    try {
+      const tool = await known.entry.load();
+      const parsed = tool.parameters.parse(call.args);
+      if (parsed.ok) return { ready: { call, tool, args: parsed.args, title: tool.title(parsed.args) }, known };
+      const issues = parsed.problems.map(({ field, message }) => `${field || 'arguments'}: ${message}`);
+      return { problem: `The arguments do not fit ${call.name}: ${issues.join('; ')}` };
+    } catch (error) {
+      return { problem: brokenTool(error) };
+    }
+  }
+
+  async function finish({ id, run }: SessionState, callId: string, result: CallResult, group: Group, audit?: AuditEntry): Promise<void> {
+    await commit.decideForRun(id, run?.id ?? '', (state, fresh) =>
+      recorded(endCalls(state, [{ id: callId, result }], fresh, group.ids), audit),
+    );
+  }
+
+  /** Undefined when the call must not run: its end is committed, or the run is over. */
+  async function permitted(state: SessionState, ready: ReadyCall, group: Group): Promise<Granted | undefined> {
+    const { call, title } = ready;
+    const permit = await permits.obtain(state, ready, group);
+    switch (permit.kind) {
+      case 'gone':
+        return undefined;
+      case 'refused':
+        await finish(state, call.id, { ...failed(permit.why, !call.started), ...deniedBy(permit) }, group, permit.audit);
+        return undefined;
+      case 'stopped':
+        await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => stopForDenial(now, call.id, permit.why, fresh));
+        return undefined;
+      case 'granted': {
+        if (call.started) return permit;
+        const { audit, settledBy } = permit;
+        const begun = await commit.decideForRun(state.id, state.run?.id ?? '', (now) =>
+          recorded(startCall(now, call.id, title, settledBy), audit),
+        );
+        return begun.ok ? permit : undefined;
+      }
+    }
+  }
+
+  async function execute(state: SessionState, call: OpenCall, group: Group): Promise<void> {
+    const prepared = await prepare(state, call);
+    if ('problem' in prepared) return finish(state, call.id, failed(prepared.problem, false), group);
+    const { ready, known } = prepared;
+    let granted: Granted | undefined;
+    const waiting = firstSignal(group.signal, known.outdated);
+    try {
+      granted = await permitted(state, ready, { ...group, signal: waiting.signal });
+    } catch (error) {
+      if (!group.signal.aborted) await finish(state, call.id, failed(brokenTool(error), false), group);
+      return;
+    } finally {
+      waiting.release();
+    }
+    if (!granted) {
+      // A call of a tool that was only changed is still open, and prepared with the new version when the rows are looked at again.
+      if (!known.removed.aborted || group.signal.aborted) return;
+      return finish(state, call.id, failed(`Not run: the tool ${call.name} was removed before this call began.`, !call.started), group);
+    }
+    fault('tool.started');
+    const running = firstSignal(group.signal, known.removed);
+    const result = await run(state, ready, granted, { ...group, signal: running.signal });
+    running.release();
+    fault('tool.ending');
+    // Aborted: whoever settles the run closes this call with the others.
+    if (!group.signal.aborted) await finish(state, call.id, result, group);
+  }
+
+  async function run(state: SessionState, { call, tool, args, title }: ReadyCall, granted: Granted, hands: RunHands): Promise<CallResult> {
+    const startedMs = clock();
+    const at = addressOf(state, call);
+    const live = liveTools.begin({ ...at, toolName: call.name, title, args: call.args });
+    const ask = async (askKey: string, question: Question): Promise<QuestionAnswer> => {
+      const answered = await hands.withoutSlot(() => asks.ask({ ...at, askKey }, question, hands.signal, false));
+      const answer = answered?.result ?? null;
+      return isDeniedWithReason(answer) ? null : answer;
+    };
+    try {
+      const context = {
+        ...at,
+        cwd: state.cwd,
+        signal: hands.signal,
+        reach: granted.reach,
+        basis: granted.basis,
+        artifacts: artifactsOf(state.id),
+        output: (text: string) => liveTools.output(live, text),
+        ask,
+      };
+      const result = await unlessAborted(hands.signal, tool.run(args, context));
+      const durationMs = Math.round(clock() - startedMs);
+      // Where the whole run was stopped, nobody reads this.
+      if (!result)
+        return {
+          ...failed(`The tool ${call.name} was removed while this call ran. What it did until then is not known.`, false),
+          durationMs,
+        };
+      const { content, isError, details } = result;
+      return { content: clipResult(content), isError, skipped: false, durationMs, ...(details ? { details } : {}) };
+    } catch (error) {
+      // A tool that breaks fails its own call and nothing else.
+      return { ...failed(brokenTool(error), false), durationMs: Math.round(clock() - startedMs) };
+    } finally {
+      // Who watches gets the last words before the call is gone.
+      await nextTurn();
+      liveTools.end(live);
+    }
+  }
+
+  /** The open calls that run now: the first, or the leading read-only ones. */
+  function next(calls: readonly OpenCall[]): readonly OpenCall[] {
+    const firstOther = calls.findIndex((call) => tools.find(call.name)?.entry.readOnly !== true);
+    return calls.slice(0, firstOther === -1 ? calls.length : Math.max(1, firstOther));
+  }
+
+  return {
+    next,
+    /** Runs what can run now; the caller looks at the rows again afterwards. */
+    async runNext(state: SessionState, hands: RunHands): Promise<void> {
+      const together = next(state.run?.calls ?? []);
+      if (together.length === 0) return;
+      const group = { ...hands, ids: together.map(({ id }) => id), mayGiveWay: together.every(({ place }) => place > 0) };
+      await Promise.all(together.map((call) => execute(state, call, group)));
+    },
+  };
+}
+export type ToolCalls = ReturnType<typeof createToolCalls>;
+
+function addressOf(state: SessionState, call: OpenCall): { sessionId: string; runId: string; turnId: string; toolCallId: string } {
+  return { sessionId: state.id, runId: state.run?.id ?? '', turnId: state.run?.turn?.id ?? '', toolCallId: call.id };
+}
+
+function deniedBy({ settledBy, why }: Permit & { kind: 'refused' }): Pick<CallResult, 'denied'> {
+  return settledBy ? { denied: { by: settledBy, why } } : {};
+}
+
+function brokenTool(error: unknown): string {
+  return `The tool broke: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+function failed(why: string, skipped: boolean): CallResult {
+  return { content: [{ type: 'text', text: why }], isError: true, skipped, durationMs: null };
+}
+
+/** A result is bounded: the rest of a long text is named, not kept. */
+function clipResult(content: ContentBlock[]): ContentBlock[] {
+  let left = limits.toolResultBytesMax;
+  return content.map((block) => {
+    if (block.type !== 'text') return block;
+    const bytes = utf8Bytes(block.text);
+    if (bytes <= left) {
+      left -= bytes;
+      return block;
+    }
+    // A unit is at most three bytes.
+    const kept = block.text.slice(0, wholeUnits(block.text, Math.floor(left / 3)));
+    left = 0;
+    return { ...block, text: `${kept}\n[${block.text.length - kept.length} more characters were cut]` };
+  });
+}

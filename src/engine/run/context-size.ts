@@ -1,0 +1,92 @@
+import { limits } from '../../protocol/limits.js';
+import type { ContentBlock, Usage } from '../../protocol/messages.js';
+import type { ModelFacts } from '../../providers/port.js';
+import type { HistoryEntry } from '../../store/rows/history-rows.js';
+
+const charsPerToken = 4;
+/** About what an image costs, whatever its bytes. */
+const imageTokens = 1_500;
+/** Roles, ids and brackets. */
+const entryTokens = 8;
+const perMillion = 1_000_000;
+
+/** About how many tokens an entry has. */
+export function entrySize(content: readonly ContentBlock[]): number {
+  let chars = 0;
+  let tokens = entryTokens;
+  for (const block of content) {
+    switch (block.type) {
+      case 'text':
+        chars += block.text.length;
+        break;
+      case 'thinking':
+        chars += block.thinking.length;
+        break;
+      case 'tool_call':
+        chars += block.name.length + JSON.stringify(block.arguments).length;
+        break;
+      case 'image':
+        tokens += imageTokens;
+        break;
+    }
+  }
+  return tokens + Math.ceil(chars / charsPerToken);
+}
+
+/**
+ * About how many tokens a request with this history has: what the provider counted for the newest answer, and an estimate of what
+ * came after it. What was counted before a summary was made does not count any more; then the prompt is estimated, too.
+ */
+export function contextSize(history: readonly HistoryEntry[], promptTokens = 0): number {
+  let tokens = 0;
+  for (const { message, content, isBeforeSummary } of history.toReversed()) {
+    const counted = message.role === 'assistant' && !isBeforeSummary ? usedTokens(message.usage) : 0;
+    if (counted > 0) return tokens + counted;
+    tokens += entrySize(content);
+  }
+  return tokens + promptTokens;
+}
+
+/** About how many tokens the words and tools of a request have that come before its messages. */
+export function promptSize({ system, tools }: { system: string; tools: readonly unknown[] }): number {
+  return Math.ceil((system.length + JSON.stringify(tools).length) / charsPerToken);
+}
+
+/** Tokens that were in the context window when an answer had ended; 0 when the provider did not count: no request is empty. */
+export function usedTokens(usage: Usage | null): number {
+  const asked = usage ? usage.input + usage.cache_read + usage.cache_write : 0;
+  return usage && asked > 0 ? asked + usage.output : 0;
+}
+
+/** Whole percents of the window that are left; null when nobody knows how large it is. */
+export function percentLeft(tokens: number, window: number | null): number | null {
+  if (window === null) return null;
+  return Math.max(0, Math.min(100, Math.floor(100 - (100 * tokens) / window)));
+}
+
+/** The usage of an answer in sound numbers, with what it cost where the price is known. */
+export function withCost(usage: Usage | null, price: ModelFacts['price']): Usage | null {
+  if (!usage) return usage;
+  const { cost_usd } = usage;
+  const input = toCount(usage.input);
+  const output = toCount(usage.output);
+  const cache_read = toCount(usage.cache_read);
+  const cache_write = toCount(usage.cache_write);
+  const counted = { input, output, cache_read, cache_write, cost_usd };
+  if (!price || cost_usd !== null) return counted;
+  const cost = input * price.input + output * price.output + cache_read * price.cache_read + cache_write * price.cache_write;
+  return { ...counted, cost_usd: cost / perMillion };
+}
+
+const tokensMax = 1e12;
+
+/** Servers say what they like; a number of tokens is a whole one within reason. */
+function toCount(tokens: number): number {
+  return Number.isFinite(tokens) && tokens >= 0 && tokens <= tokensMax ? Math.round(tokens) : 0;
+}
+
+/** How much of the newest history a summary leaves as it is. */
+export function keptTokensMax(window: number | null): number {
+  const share = window === null ? limits.compactKeptTokensMax : (window * limits.compactKeptPercentMax) / 100;
+  return Math.min(limits.compactKeptTokensMax, share);
+}

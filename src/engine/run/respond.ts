@@ -1,0 +1,194 @@
+import { beginMessage, endResponse, settleRun } from '../../core/runs.js';
+import type { SessionState } from '../../core/session.js';
+import { limits } from '../../protocol/limits.js';
+import type { StopReason, Usage } from '../../protocol/messages.js';
+import { together, type ModelDelta, type ModelFailure, type ModelRequest, type Provider, type Providers } from '../../providers/port.js';
+import type { ReadStore } from '../../store/store.js';
+import { unlessAborted } from './abortable.js';
+import { toRunError, type Attempted, type Attempts } from './attempts.js';
+import type { Compactions } from './compactions.js';
+import { contextSize, entrySize, percentLeft, promptSize, usedTokens, withCost } from './context-size.js';
+import type { FaultPoint } from '../door/fault-points.js';
+import { fitRequest, tightenRequest } from './shrink-tool-results.js';
+import type { LiveMessages, OpenMessage } from '../live/live-messages.js';
+import type { ModelRequests } from './model-requests.js';
+import type { PatientCommit } from '../door/retrying-commit.js';
+import { contentOf } from './assemble-content.js';
+import type { RunHands } from './step-context.js';
+
+interface Deps {
+  store: ReadStore;
+  commit: PatientCommit;
+  live: LiveMessages;
+  providers(): Providers;
+  toRequest: ModelRequests;
+  attempt: Attempts;
+  compactions: Compactions;
+  newId(prefix: 'msg'): string;
+  fault(point: FaultPoint): void;
+  /** Called when a message has said its first words: from now on it is saved now and then. */
+  onFirstWords(): void;
+}
+
+interface Ended {
+  stopReason: StopReason;
+  usage: Usage | null;
+}
+
+/** The message that a response is said in. It is opened when the response begins. */
+interface Speaking {
+  message: OpenMessage | undefined;
+  open(): Promise<OpenMessage | undefined>;
+}
+
+/** One model response: asks, streams into the live message, commits its end. The caller looks at the rows again afterwards. */
+export function createRespond(deps: Deps) {
+  const { store, commit, live, providers, toRequest, attempt, compactions, newId, fault, onFirstWords } = deps;
+
+  async function read(stream: ReturnType<Provider['stream']>, speaking: Speaking, signal: AbortSignal): Promise<Attempted<Ended>> {
+    for await (const came of stream) {
+      for (const delta of together(came)) {
+        if (signal.aborted) return 'stopped';
+        if (delta.type === 'end') return { answer: { stopReason: delta.stopReason, usage: delta.usage } };
+        if (delta.type === 'failure') return { failure: delta };
+        const message = (speaking.message ??= await speaking.open());
+        if (!message) return 'stopped';
+        if (delta.type === 'begin') continue;
+        const isSilent = message.units === 0;
+        apply(message, delta);
+        if (isSilent && message.units > 0) onFirstWords();
+        if (message.blocks.length > limits.messageBlocksMax)
+          return { failure: { message: `the answer was cut: it has more than ${limits.messageBlocksMax} parts` } };
+        if (message.units > limits.messageTextUnitsMax) return { answer: { stopReason: 'length', usage: null } };
+      }
+    }
+    return signal.aborted ? 'stopped' : { failure: { message: 'the model stopped in the middle of its answer', retry: {} } };
+  }
+
+  function apply(message: OpenMessage, delta: Exclude<ModelDelta, { type: 'begin' | 'end' | 'failure' }>): void {
+    switch (delta.type) {
+      case 'text':
+        if (delta.phase !== undefined) live.setPhase(message, delta.block, delta.phase);
+        return live.append(message, delta.block, 'text', delta.text);
+      case 'thinking':
+        if (delta.signature !== undefined) live.sign(message, delta.block, delta.signature, delta.redacted === true);
+        return live.append(message, delta.block, 'thinking', delta.text);
+      case 'tool_call':
+        return live.introduceCall(message, delta.block, delta.id, delta.name);
+      case 'tool_arguments':
+        return live.append(message, delta.block, 'tool_call', delta.json);
+    }
+  }
+
+  async function askOnce(provider: Provider, request: ModelRequest, signal: AbortSignal, speaking: Speaking): Promise<Attempted<Ended>> {
+    try {
+      const result = (await unlessAborted(signal, read(provider.stream(request, signal), speaking, signal))) ?? 'stopped';
+      return result !== 'stopped' && 'failure' in result ? { failure: priced(result.failure, request.model) } : result;
+    } catch (error) {
+      // A provider that throws broke its contract; the run fails, the session goes on.
+      if (signal.aborted) return 'stopped';
+      const cause = error instanceof Error ? error.message : String(error);
+      return { failure: { message: 'the provider broke', cause } };
+    }
+  }
+
+  /** What a failed attempt used up, with what it cost. */
+  function priced(failure: ModelFailure, model: string): ModelFailure {
+    return failure.usage ? { ...failure, usage: withCost(failure.usage, providers().facts(model).price) } : failure;
+  }
+
+  function speakingIn(state: SessionState): Speaking {
+    const runId = state.run?.id ?? '';
+    return {
+      message: undefined,
+      async open() {
+        const messageId = newId('msg');
+        const begun = await commit.decideForRun(state.id, runId, (now) => beginMessage(now, messageId));
+        if (!begun.ok) return undefined;
+        const message = live.begin({ sessionId: state.id, runId, turnId: state.run?.turn?.id ?? '', messageId });
+        fault('message.begun');
+        return message;
+      },
+    };
+  }
+
+  async function endWith(state: SessionState, message: OpenMessage, ended: Ended, sizeBefore: number): Promise<void> {
+    fault('message.ending');
+    const content = contentOf(message, live, ended.stopReason);
+    if (content.length === 0 && ended.stopReason === 'length') return fail(state, cutFailure(state, message), message);
+    const calls = content.some((block) => block.type === 'tool_call');
+    const stopReason = calls ? 'tool_use' : ended.stopReason === 'tool_use' ? 'stop' : ended.stopReason;
+    const { contextWindow, price } = providers().facts(state.model);
+    const usage = withCost(ended.usage, price);
+    const used = usedTokens(usage) || sizeBefore + entrySize(content);
+    const left = percentLeft(used, contextWindow);
+    await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
+      endResponse(now, { id: message.messageId, content, stopReason, usage, model: state.model }, left, fresh),
+    );
+  }
+
+  async function fail(state: SessionState, failure: ModelFailure, message: OpenMessage | undefined): Promise<void> {
+    const spoken = message ? live.content(message) : [];
+    const error = toRunError(failure);
+    const usage = failure.usage ?? null;
+    await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
+      settleRun(now, { outcome: 'failed', error, spoken, usage }, fresh),
+    );
+  }
+
+  return async function respond(state: SessionState, hands: RunHands): Promise<void> {
+    const provider = providers().find(state.model);
+    if (!provider) return fail(state, { message: `no provider for the model ${state.model}; choose another with berth model` }, undefined);
+    const history = hands.history.at(state.leafId);
+    const whole = await toRequest(state, history);
+    if ('problem' in whole) return fail(state, { message: whole.problem }, undefined);
+    const size = contextSize(history, promptSize(whole));
+    if (await compactions.needsRoom(state, history, size)) return;
+    const { contextWindow } = providers().facts(state.model);
+    const request = fitRequest(whole, size, contextWindow);
+    const speaking = speakingIn(state);
+    /** A message is over for its readers once its end is committed. */
+    function letGo(): void {
+      const { message } = speaking;
+      if (message && store.runs.active(state.id)?.message?.id !== message.messageId) live.end(message);
+      if (message) speaking.message = undefined;
+    }
+    const ask = (asked: ModelRequest): Promise<Attempted<Ended>> =>
+      attempt(state, hands, () => askOnce(provider, asked, hands.signal, speaking), letGo);
+    let result = await ask(request);
+    if (isOverflow(result)) {
+      if (await compactions.afterOverflow(state, history)) {
+        letGo();
+        return;
+      }
+      // A summary changes nothing about results that have not been read yet.
+      const tight = speaking.message ? undefined : tightenRequest(request, contextWindow);
+      if (tight) result = await ask(tight);
+    }
+    // Aborted or stopped: whoever settles the run closes the message with what it has said.
+    if (result === 'stopped') return;
+    if ('failure' in result) await fail(state, withRemedy(result.failure), speaking.message);
+    else {
+      speaking.message ??= await speaking.open();
+      if (speaking.message) await endWith(state, speaking.message, result.answer, size);
+    }
+    letGo();
+  };
+}
+
+function isOverflow(result: Attempted<Ended>): boolean {
+  return result !== 'stopped' && 'failure' in result && result.failure.overflow === true;
+}
+
+function withRemedy(failure: ModelFailure): ModelFailure {
+  if (!failure.overflow) return failure;
+  return { ...failure, message: `${failure.message}; go on in a new session, or with a model that has a larger window` };
+}
+
+/** An answer of which nothing is left would look like one that had nothing to say. */
+function cutFailure({ model }: SessionState, { blocks }: OpenMessage): ModelFailure {
+  const where = blocks.some(({ kind }) => kind === 'tool_call') ? 'in the middle of a call' : 'before it said anything';
+  return {
+    message: `the answer was cut ${where}: it reached the most that ${model} may say at once; ask for smaller steps, or raise its max_output`,
+  };
+}

@@ -1,0 +1,62 @@
+import { doubtAlways, type Look } from '../analysis.js';
+
+/** Builtins that change what later words mean, or run a text. No rule covers them: they are asked about. */
+const changing = new Set(
+  [
+    'eval source . trap alias unalias export declare typeset readonly local shopt enable hash unset read mapfile readarray let complete compgen',
+    'compopt bind fc history getopts umask ulimit disown jobs suspend logout dirs caller times wait',
+  ].flatMap((line) => line.split(' ')),
+);
+
+/** Of those, the ones that change nothing as long as they are given no arguments. */
+const plainAlone = new Set(['wait', 'jobs', 'times', 'dirs']);
+
+/** Whether no rule can allow a command of this name, whatever else it says. */
+export function isAlwaysAsked(name: string, hasArguments: boolean): boolean {
+  return changing.has(name) && (hasArguments || !plainAlone.has(name));
+}
+
+/** Builtins of the shell that are no programs. */
+export function lookAtBuiltin(name: string, look: Look): boolean {
+  const rest = look.words.slice(1);
+  if (name === 'set') {
+    const isPlain = rest.length > 0 && rest.every(({ value }, i) => isPlainOption(value, i > 0 ? rest[i - 1]?.value : undefined));
+    if (!isPlain) doubtAlways(look, 'it changes how the shell works');
+    return true;
+  }
+  if (name === 'test') {
+    // The name that -v looks up may be a subscript, which is evaluated.
+    if (rest.some(({ value }) => value === '-v' || value === '-R')) doubtAlways(look, 'it evaluates a name');
+    return true;
+  }
+  if (!changing.has(name)) return false;
+  if (!isAlwaysAsked(name, rest.length > 0)) return true;
+  if (name === 'unset' || name === 'read') doubtAlways(look, 'it changes variables');
+  else doubtAlways(look, `${name} can change what other words mean`);
+  if (name === 'eval') {
+    const values = rest.map(({ value }) => value);
+    if (values.some((value) => value === null)) look.runsUnknown = true;
+    else if (values.length > 0) look.inner.push({ script: values.join(' ') });
+    look.anywhere = true;
+  }
+  // A file is a program like any other; what comes through a pipe or has a computed name is a text that nobody has seen.
+  if ((name === 'source' || name === '.') && isUnseen(rest[0]?.value)) look.runsUnknown = true;
+  // It gives a program another name, under which no rule knows it.
+  if (name === 'hash' && rest.some(({ value }) => value === null || /^-\w*p/.test(value))) look.runsUnknown = true;
+  if (name === 'trap' || name === 'alias' || name === 'complete' || name === 'compgen' || name === 'bind' || name === 'mapfile') {
+    look.anywhere = true;
+    if (name === 'trap' && rest[0]?.value === null) look.runsUnknown = true;
+    for (const { value } of rest) if (value !== null) look.inner.push({ script: value.replace(/^[\w.-]+=/, ''), isGuess: true });
+  }
+  return true;
+}
+
+function isUnseen(path: string | null | undefined): boolean {
+  return path === null || (path !== undefined && /^\/(dev\/(stdin|fd)|proc)(\/|$)/.test(path));
+}
+
+function isPlainOption(value: string | null, before: string | null | undefined): boolean {
+  if (value === null) return false;
+  if (before !== undefined && before !== null && /^[-+][eux]*o$/.test(before)) return /^(pipefail|errexit|nounset|xtrace)$/.test(value);
+  return /^[-+][eux]*o?$/.test(value) && value.length > 1;
+}

@@ -1,0 +1,216 @@
+import { flags, scanFlags, type Flags } from '../flags.js';
+import { doubtAll, hasValue, mustName, type Look } from '../analysis.js';
+import type { Place } from '../working-directory.js';
+import type { ShellWord } from '../words.js';
+
+/** Flags before the subcommand that change nothing about what it does. */
+const quiet = [
+  '--no-pager',
+  '-P',
+  '--no-optional-locks',
+  '--literal-pathspecs',
+  '--no-literal-pathspecs',
+  '--glob-pathspecs',
+  '--no-replace-objects',
+];
+const globalValued = [
+  '-C',
+  '-c',
+  '--git-dir',
+  '--work-tree',
+  '--namespace',
+  '--super-prefix',
+  '--config-env',
+  '--attr-source',
+  '--exec-path',
+];
+
+/** The words of git without flags that change nothing, so that `git --no-pager log` is `git log`. */
+export function withoutQuietFlags<T extends ShellWord | string>(words: readonly T[]): T[] {
+  const text = (word: T): string | null => (typeof word === 'string' ? word : word.value);
+  const kept = [...words];
+  if (kept[0] === undefined || text(kept[0]) !== 'git') return kept;
+  while (kept[1] !== undefined && quiet.includes(text(kept[1]) ?? '')) kept.splice(1, 1);
+  return kept;
+}
+
+/** What git's own parser of revisions and diffs takes, behind far more subcommands than those that are about diffs. */
+const everywhere = '--output=w --output-directory=w --ext-diff! --textconv! --show-signature! --gpg-sign?! --exec-path! --text --exclude=';
+const diffing = `${everywhere} -S= -G= -O=r -n= -L= --max-count= --skip= --since= --until= --after= --before= --author=
+  --committer= --grep= --format= --pretty --stat --no-ext-diff --no-textconv --exit-code --ext-grep`;
+const diffFlags = flags(diffing);
+const looking: Record<string, Flags> = {
+  ...Object.fromEntries(
+    'log diff show shortlog whatchanged range-diff diff-tree diff-index diff-files rev-list show-branch cherry'
+      .split(' ')
+      .map((name) => [name, diffFlags]),
+  ),
+  ...Object.fromEntries(
+    `status rev-parse ls-files ls-tree describe name-rev for-each-ref show-ref merge-base count-objects check-ignore check-attr
+    check-ref-format check-mailmap var version annotate blame`
+      .split(/\s+/)
+      .map((name) => [name, flags(`${everywhere} --contents=r -S=r --ignore-revs-file=r --shell --perl --python --tcl`)]),
+  ),
+  'cat-file': flags(`${everywhere} --filters! --batch --batch-check --batch-command! --buffer`),
+  grep: flags(
+    `${everywhere} -O?! --open-files-in-pager?! --ext-grep! -f=r -e= -A= -B= -C= -m= --text --open --and --or --not --files-with-matches`,
+  ),
+};
+
+const branchLooks = `-a --all -r --remotes -v --verbose --list -l --show-current --contains= --no-contains= --merged= --no-merged= --points-at= --sort=
+  --format= --color --no-color --column --no-column -i --ignore-case --abbrev --no-abbrev`;
+const tagLooks = `-l --list -n? --contains= --no-contains= --points-at= --merged= --no-merged= --sort= --format= --color --column --no-column -i --ignore-case`;
+
+/** Subcommands that run what they are told, or change what git runs: no shorter rule than all of their words covers them. */
+const dangerous = new Set(
+  [
+    'difftool mergetool filter-branch filter-repo hook credential daemon instaweb send-email imap-send shell upload-pack receive-pack',
+    'http-backend http-fetch http-push p4 svn cvsserver cvsimport cvsexportcommit web--browse help gui citool lfs archimport quiltimport',
+    'request-pull maintenance upload-archive fast-import remote-ext remote-fd for-each-repo',
+  ].flatMap((line) => line.split(' ')),
+);
+const reaching =
+  flags(`-u=! --upload-pack=! --exec=! --receive-pack=! -c=! --config=! --template=! --separate-git-dir=! --reference=! --server-option=
+  -x=! --recurse-submodules --set-upstream -o= --origin= -b= --branch= --depth= --upload --execute`);
+const changing: Record<string, Flags> = {
+  clone: reaching,
+  fetch: flags('--upload-pack=! -o= --depth='),
+  pull: flags('--upload-pack=! -s=! -X= -S?!'),
+  push: flags('--receive-pack=! --exec=! -o='),
+  'ls-remote': flags('--upload-pack=! --exec=!'),
+  rebase: flags('-x=! -s=! -S?! --continue --abort --skip -i! --interactive! --edit-todo!'),
+  merge: flags('-s=! -S?! --abort --continue --squash -m= -F=r'),
+  'cherry-pick': flags('-S?! -m= -X='),
+  revert: flags('-S?! -m= -X='),
+  am: flags('-S?! -C= -p='),
+  archive: flags('-o=w --output=w --exec=! --remote=! --format= --prefix='),
+  'format-patch': flags('-o=w --output-directory=w --output=w --ext-diff! --textconv! --stdout'),
+  init: flags('--template=! --separate-git-dir=!'),
+  commit: flags(
+    '-F=r --file=r -t=r --template=r -m= --message= -C= -c= --author= --date= -S?! --gpg-sign?! --trailer= --amend --fixup= --squash=',
+  ),
+  submodule: flags(''),
+  stash: flags(''),
+  apply: flags('--directory=! --unsafe-paths! --build-fake-ancestor=w -p= --exclude= --include='),
+  bisect: flags(''),
+  'checkout-index': flags('--prefix=w'),
+  'read-tree': flags('--index-output=w --prefix='),
+  'fast-export': flags('--export-marks=w --import-marks=r --import-marks-if-exists=r'),
+  'interpret-trailers': flags('--in-place! --trailer='),
+  bugreport: flags('-o=w'),
+  diagnose: flags('-o=w'),
+  mailsplit: flags('-o=w'),
+};
+
+const always = flags(`${everywhere} --exec=! --upload-pack=! --receive-pack=! --strategy=!`);
+const noFlags = flags('');
+
+/** git: looking is free, changing has to be named by the rule, and what runs programs has to be spelled out. */
+export function lookAtGit(look: Look, place: Place): void {
+  const { words } = look;
+  let at = 1;
+  for (; at < words.length; at++) {
+    const value = words[at]?.value;
+    if (typeof value !== 'string' || !value.startsWith('-')) break;
+    if (quiet.includes(value)) continue;
+    if (/^(--version|-v|--help|-h|--html-path|--man-path|--info-path|--exec-path)$/.test(value)) {
+      if (value === '--help' || value === '-h') doubtAll(look, 'it opens a manual');
+      if (words.length > at + 1) doubtAll(look, `${value} is followed by more`);
+      return;
+    }
+    const [name = ''] = value.split('=');
+    const takesNext = globalValued.includes(name) && !value.includes('=');
+    look.doubts.push({ why: `${name} changes what git does or where`, upTo: at + (takesNext ? 2 : 1) });
+    if (takesNext) at++;
+  }
+  if (place.dir !== undefined) look.doubts.push({ why: 'git obeys the configuration of the directory that it is in', upTo: null });
+  const sub = words[at]?.value;
+  if (sub === undefined) return;
+  if (at > 1) look.readings.push(['git', ...words.slice(at).map(({ value }) => value)]);
+  if (sub === null) return;
+  lookAtSubcommand(look, sub, at);
+}
+
+function lookAtSubcommand(look: Look, sub: string, at: number): void {
+  const rest = look.words.slice(at + 1);
+  lookAtPrograms(look, at);
+  const table = Object.hasOwn(looking, sub) ? looking[sub] : undefined;
+  if (table) {
+    scanFlags(look, table, at + 1);
+    return;
+  }
+  if (dangerous.has(sub)) return doubtAll(look, `git ${sub} runs other programs`);
+  if (sub === 'branch' || sub === 'tag') return lookAtNames(look, sub, at);
+  if (sub === 'config') {
+    const looks = hasValue(rest[0], ['--get', '--get-all', '--list', '-l', 'get', 'list', '--get-regexp', '--show-origin', '--name-only']);
+    const alone = rest.length <= 2 && rest.some((word) => hasValue(word, ['--list', '-l', 'list'])) ? true : rest.length <= 2 && looks;
+    if (!alone || rest.some(({ value }) => /^--(file|blob|edit|unset|add|replace|re|rem|u|e|f|b)|^-[fe]/.test(value ?? '')))
+      doubtAll(look, 'it changes what git does');
+    return;
+  }
+  if (looksOnly(sub, rest)) {
+    scanFlags(look, diffFlags, at + 1);
+    return;
+  }
+  mustName(look, `git ${sub} may change something`, at + 1);
+  if (sub === 'bisect' && hasValue(rest[0], ['run', 'visualize', 'view'])) doubtAll(look, 'it runs a command');
+  if (sub === 'submodule' && !hasValue(rest[0], ['update', 'init', 'add', 'sync', 'deinit'])) doubtAll(look, 'it may run a command');
+  if (sub === 'remote' || sub === 'reflog' || sub === 'worktree' || sub === 'notes' || sub === 'symbolic-ref') {
+    mustName(look, `git ${sub} may change something`, Math.min(at + 2, look.words.length));
+  }
+  scanFlags(look, always, at + 1);
+  const { operands } = scanFlags(look, (Object.hasOwn(changing, sub) ? changing[sub] : undefined) ?? noFlags, at + 1);
+  for (const { word, index } of operands)
+    if (/^\w[\w+.-]*::/.test(word.guess)) look.doubts.push({ why: 'the address names a program', upTo: index + 1 });
+}
+
+/** What runs a program that the configuration names, whatever the subcommand: a manual's viewer, and gpg for what signatures say. */
+function lookAtPrograms(look: Look, at: number): void {
+  for (const [index, { guess }] of look.words.entries()) {
+    if (index <= at) continue;
+    if (guess === '--') return;
+    if (guess === '--help') look.doubts.push({ why: '--help runs the viewer of manuals that the configuration names', upTo: index + 1 });
+    if (/%G|%\(signature/.test(guess)) look.doubts.push({ why: 'it runs the program that checks signatures', upTo: index + 1 });
+  }
+}
+
+/** `git branch` and `git tag` list names when nothing else is asked of them. */
+function lookAtNames(look: Look, sub: string, at: number): void {
+  const before = look.doubts.length;
+  const { operands, found } = scanFlags(look, flags(sub === 'branch' ? branchLooks : tagLooks, true), at + 1);
+  const lists = found.some(({ name }) => /^(-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at)$/.test(name));
+  if (operands.length > 0 && !lists) look.doubts.push({ why: `git ${sub} changes something`, upTo: (operands[0]?.index ?? at) + 1 });
+  if (look.doubts.length > before) look.doubts.push({ why: `git ${sub} may change something`, upTo: at + 2 });
+}
+
+function looksOnly(sub: string, rest: readonly ShellWord[]): boolean {
+  const [first] = rest;
+  const none = rest.length === 0;
+  switch (sub) {
+    case 'remote':
+      return (
+        none ||
+        (rest.length === 1 && hasValue(first, ['-v', '--verbose'])) ||
+        (rest.length === 2 && hasValue(first, ['get-url']) && rest[1]?.value?.startsWith('-') === false)
+      );
+    case 'stash':
+      return hasValue(first, ['list', 'show']) && rest.every(({ value }) => value !== null);
+    case 'reflog':
+      return (
+        none ||
+        ((hasValue(first, ['show', 'exists', 'list']) || first?.value?.startsWith('-') === true) &&
+          rest.every(({ value }) => value !== null))
+      );
+    case 'worktree':
+    case 'notes':
+      return rest.length === 1 && hasValue(first, ['list']);
+    case 'submodule':
+      return hasValue(first, ['status', 'summary']);
+    case 'bisect':
+      return rest.length === 1 && hasValue(first, ['log']);
+    case 'symbolic-ref':
+      return rest.length === 1 && hasValue(first, ['HEAD']);
+    default:
+      return false;
+  }
+}

@@ -1,0 +1,225 @@
+import { flags, scanFlags, type Flags } from '../flags.js';
+import { addShifted, doubtAll, hasValue, lookAt, mustName, type Look } from '../analysis.js';
+import type { ShellWord } from '../words.js';
+
+export type Inspect = (words: ShellWord[]) => Look;
+
+const elsewhere = /^[~/]|(^|[/=:])\.\.(\/|$)|=[~/]/;
+
+/** Words of something that a named program runs: both names have to be in the rule, and the inner words are judged as if alone. */
+function runsNamed(look: Look, at: number, inspect: Inspect): void {
+  const inside = look.words.slice(at);
+  if (inside.length === 0 || inside[0]?.value === null) return doubtAll(look, 'it runs another program');
+  mustName(look, 'it runs another program', at + 1);
+  addShifted(look, inspect(inside), at);
+}
+
+/** npm reads flags wherever they stand before `--`; any of its settings can be one. */
+const npmFlags = flags(
+  `-s --silent -q --quiet -d --if-present --json --long -l --depth= --all -a -g --global --prod --production --omit= --include= --save-dev -D --save
+  -S --save-exact -E --no-save --no-audit --no-fund --ignore-scripts -w= --workspace= --workspaces --ws --include-workspace-root --version -v --help
+  -h --loglevel= --dry-run --parseable --audit-level= --legacy-peer-deps --force -f --no-color --color --offline --prefer-offline --frozen-lockfile
+  --package-lock-only --verbose`,
+  true,
+);
+const packagers: Record<string, { free: string; before: Flags; run: string; looks: string }> = {
+  npm: {
+    free: '',
+    before: npmFlags,
+    run: 'exec x init create innit',
+    looks: 'ls list ll la view info show v outdated root prefix bin ping search why explain fund audit whoami',
+  },
+  pnpm: {
+    free: 'later',
+    before: flags(
+      '-r --recursive --silent -s -w --workspace-root --filter= -F= --version -v --help -h --parallel --stream --no-bail --if-present',
+      true,
+    ),
+    run: 'exec dlx create x',
+    looks: 'ls list ll la why outdated root bin audit',
+  },
+  yarn: {
+    free: 'later',
+    before: flags('-s --silent --version -v --help -h', true),
+    run: 'dlx exec create node',
+    looks: 'list why info outdated versions audit',
+  },
+  bun: { free: 'later', before: flags('--version -v --help -h --silent --bun', true), run: 'x create init exec repl', looks: 'outdated' },
+};
+
+const bunFlags = flags(
+  '--preload=! -r=! --require=! --import=! --config=! -c=! --cwd=! --env-file=! --define=! -d=! --loader=! -e=! --eval=! -p=! --print=! --inspect?!',
+);
+
+function lookAtPackager(name: string, look: Look, inspect: Inspect): void {
+  const packager = packagers[name];
+  if (!packager) return;
+  const at = look.words.findIndex(({ value }, i) => i > 0 && !value?.startsWith('-') && !isValueOf(packager.before, look.words[i - 1]));
+  const sub = at < 0 ? undefined : look.words[at];
+  const end = look.words.findIndex(({ value }) => value === '--');
+  const own = end < 0 ? look.words : look.words.slice(0, end);
+  const scanned = packager.free === 'later' && at > 0 ? look.words.slice(0, at) : own;
+  scanFlags({ ...look, words: scanned }, packager.before);
+  if (sub === undefined) return at < 0 && look.words.length > 1 ? undefined : doubtAll(look, 'it may install something');
+  if (hasValue(sub, packager.run.split(' '))) {
+    const first = look.words.findIndex(({ value }, i) => i > at && value !== '--' && !(value ?? '').startsWith('-'));
+    if (first < 0 || first > at + (look.words[at + 1]?.value === '--' ? 2 : 1)) doubtAll(look, 'it runs another program');
+    else runsNamed(look, first, inspect);
+    return;
+  }
+  if (hasValue(sub, packager.looks.split(' '))) return hasValue(sub, ['audit']) ? doubtFlags(look, at + 1, /^(fix$|--?fi)/) : undefined;
+  mustName(look, `${name} ${sub.value ?? ''} runs or changes something`, at + 1);
+  if (hasValue(sub, ['config', 'c', 'set', 'explore', 'edit', 'link', 'pkg'])) doubtAll(look, 'it changes settings or opens a program');
+  if (packager.free === 'later') {
+    // Between `run` and the script they are flags of the packager; after it, of the script.
+    const isRun = hasValue(sub, ['run', 'run-script', 'workspace', 'workspaces']);
+    if (isRun && look.words[at + 1]?.guess.startsWith('-')) doubtAll(look, 'a flag before the script may run something');
+    if (name === 'bun') scanFlags(look, bunFlags, at + 1);
+  }
+  doubtElsewhere(look, at + 1);
+}
+
+function isValueOf(table: Flags, word: ShellWord | undefined): boolean {
+  return typeof word?.value === 'string' && table.known.get(word.value)?.takes === '=';
+}
+
+/** Words that make a command which looks into one that changes something. */
+function doubtFlags(look: Look, from: number, changing: RegExp): void {
+  look.words.slice(from).forEach(({ guess }, i) => {
+    if (changing.test(guess)) look.doubts.push({ why: `${guess} changes something`, upTo: from + i + 1 });
+  });
+}
+
+/** A rule for what a project runs means this project. */
+function doubtElsewhere(look: Look, from: number): void {
+  look.words.slice(from).forEach(({ guess }, i) => {
+    if (elsewhere.test(guess)) look.doubts.push({ why: `${guess} is somewhere else`, upTo: from + i + 1 });
+  });
+}
+
+/** Runners whose first word that is no flag is the program. */
+const namers: Record<string, { subs?: string[]; free: RegExp }> = {
+  npx: { free: /^(-y|--yes|--no-install|--no)$/ },
+  bunx: { free: /^--bun$/ },
+  pnpx: { free: /^$/ },
+  uvx: { free: /^$/ },
+  busybox: { free: /^$/ },
+  toybox: { free: /^$/ },
+  pipx: { subs: ['run'], free: /^$/ },
+  uv: { subs: ['run'], free: /^(-q|--quiet|--frozen|--locked|--no-sync)$/ },
+  poetry: { subs: ['run'], free: /^$/ },
+  pdm: { subs: ['run'], free: /^$/ },
+  pipenv: { subs: ['run'], free: /^$/ },
+  hatch: { subs: ['run'], free: /^$/ },
+  bundle: { subs: ['exec'], free: /^$/ },
+  rye: { subs: ['run'], free: /^$/ },
+};
+
+function lookAtNamer(name: string, look: Look, inspect: Inspect): void {
+  const { subs, free } = namers[name] ?? { free: /^$/ };
+  let at = 1;
+  if (subs) {
+    if (!hasValue(look.words[1], subs)) {
+      if (!hasValue(look.words[1], ['--version', '--help'])) mustName(look, `${name} changes something`, 2);
+      return;
+    }
+    at = 2;
+  }
+  while (free.test(look.words[at]?.value ?? '-')) at++;
+  const program = look.words[at];
+  if (!program) return doubtAll(look, 'it runs another program');
+  if (look.words.length === at + 1 && hasValue(program, ['--version', '--help', '--list'])) return;
+  if (program.value === null || program.value.startsWith('-')) {
+    doubtAll(look, 'it runs another program');
+    look.anywhere = true;
+    for (const { value } of look.words) if (value !== null && /\s/.test(value)) look.inner.push({ script: value, isGuess: true });
+    return;
+  }
+  runsNamed(look, at, inspect);
+}
+
+const builders: Record<string, { flags: Flags; looks: string }> = {
+  cargo: {
+    flags: flags(
+      '--config=! -Z=! --manifest-path=! --target-dir=! -C=! --out-dir=! --artifact-dir=! --lockfile-path=! --fix! -p= --package= --test= --bin= -j= --features= -F=',
+    ),
+    looks: 'tree metadata version --version -V pkgid search locate-project',
+  },
+  go: {
+    flags: flags(
+      `-exec=! --exec=! -toolexec=! --toolexec=! -vettool=! --vettool=! -o=w --o=w -C=! --C=! -overlay=! --overlay=! -modfile=! --modfile=!
+      -ldflags=! --ldflags=! -gcflags=! --gcflags=! -asmflags=! -gccgoflags=! -compiler=!
+      -coverprofile=w -cpuprofile=w -memprofile=w -trace=w -blockprofile=w -mutexprofile=w -outputdir=w -run= -count= -timeout= -w -c! --c!`,
+      false,
+      true,
+    ),
+    looks: 'version list doc',
+  },
+  docker: {
+    flags: flags('-H=! --host=! --config=! -c=! --context=!'),
+    looks: 'ps images logs inspect version info --version top port stats history',
+  },
+  kubectl: { flags: flags('--kubeconfig=! --server=! -s=!'), looks: 'get describe logs version explain api-resources top' },
+  gh: { flags: flags('--web! -w! --editor! -e!'), looks: '--version status' },
+  pip: {
+    flags: flags('--target=! -t=! --prefix=! --root=! --log=w --cache-dir=! --python=!'),
+    looks: 'list show freeze check --version index',
+  },
+  make: {
+    flags: flags(
+      '-f=! --file=! --makefile=! -C=! --directory=! -I=! --include-dir=! --eval=! -E=! -W= -o= -j? -l? -e! --environment-overrides! -n -k -s -B',
+    ),
+    looks: '',
+  },
+};
+const sameBuilder: Record<string, string> = { podman: 'docker', nerdctl: 'docker', pip3: 'pip', gmake: 'make', ninja: 'make' };
+
+function lookAtBuilder(name: string, look: Look): void {
+  const builder = builders[name];
+  if (!builder) return;
+  const end = look.words.findIndex(({ value }) => value === '--');
+  const { operands } = scanFlags({ ...look, words: end < 0 ? look.words : look.words.slice(0, end) }, builder.flags);
+  doubtElsewhere(look, 1);
+  if (name === 'make') {
+    for (const { word, index } of operands) if (word.guess.includes('=')) look.doubts.push({ why: 'it sets a variable', upTo: index + 1 });
+    return;
+  }
+  const [sub] = operands;
+  // A single dash before a long name is a flag of go only; every other subcommand is the first operand.
+  if (!sub || hasValue(look.words[1], builder.looks.split(' '))) return;
+  mustName(look, `${name} ${sub.word.value ?? ''} runs or changes something`, sub.index + 1);
+  if (name === 'go' && hasValue(sub.word, ['env'])) doubtFlags(look, sub.index + 1, /^--?[wu](=|$)/);
+  if (name === 'docker' && hasValue(sub.word, ['run', 'exec', 'compose', 'build', 'buildx', 'create'])) {
+    doubtAll(look, 'it runs another command');
+    look.anywhere = true;
+  }
+  if (name === 'kubectl' && hasValue(sub.word, ['exec', 'run', 'debug', 'cp', 'edit', 'config'])) {
+    doubtAll(look, 'it runs another command');
+    look.anywhere = true;
+  }
+}
+
+/** What is known of programs that run what a project says. */
+export function lookAtProject(name: string, look: Look, inspect: Inspect): boolean {
+  if (Object.hasOwn(packagers, name)) lookAtPackager(name, look, inspect);
+  else if (Object.hasOwn(namers, name)) lookAtNamer(name, look, inspect);
+  else {
+    const known = sameBuilder[name] ?? name;
+    if (!Object.hasOwn(builders, known)) return false;
+    lookAtBuilder(known, look);
+  }
+  return true;
+}
+
+/** `python -m x` is judged like `x` where that is known. */
+export function lookAtModule(look: Look, at: number, inspect: Inspect): void {
+  const [module, ...rest] = look.words.slice(at);
+  if (hasValue(module, ['json.tool', 'tokenize', 'dis'])) {
+    if (rest.filter(({ value }) => value?.startsWith('-') === false).length > 1) doubtAll(look, 'it writes its second file');
+    return;
+  }
+  if (hasValue(module, ['pytest', 'pip', 'mypy', 'ruff', 'black', 'unittest', 'flake8', 'pylint'])) {
+    addShifted(look, inspect(look.words.slice(at)), at);
+    doubtElsewhere(look, at + 1);
+  } else if (rest.length > 0) look.readings.push(lookAt(look.words.slice(at), undefined).words.map(({ value }) => value));
+}

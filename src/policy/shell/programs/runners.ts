@@ -1,0 +1,198 @@
+import { addWrite, doubtAll, doubtAlways, mustName, type Look } from '../analysis.js';
+import { unknownWord, type ShellWord } from '../words.js';
+
+const shells = new Set('bash sh zsh dash ksh mksh ash rbash fish csh tcsh'.split(' '));
+
+/** Shells: a text after -c is read as a command of its own. */
+export function lookAtShell(name: string, look: Look): boolean {
+  if (!shells.has(name)) return false;
+  const { words } = look;
+  let at = 1;
+  let isText = false;
+  for (; at < words.length; at++) {
+    const value = words[at]?.value;
+    if (typeof value !== 'string' || !/^[-+]/.test(value) || value === '-') break;
+    if (value === '--') {
+      at++;
+      break;
+    }
+    if (value === '--version' || value === '--help') return true;
+    isText ||= /^-[a-zA-Z]*c/.test(value);
+    if (!/^-[leuxcv]+$/.test(value) && !['--login', '--norc', '--noprofile', '--posix'].includes(value))
+      doubtAlways(look, `${value} changes how the shell works`);
+    if (/^[-+][a-zA-Z]*[oO]$/.test(value) || value === '--rcfile' || value === '--init-file') at++;
+  }
+  const script = words[at];
+  if (!script) {
+    doubtAlways(look, 'it runs what it reads');
+    if (typeof look.stdin === 'string') look.inner.push({ script: look.stdin });
+    else look.runsUnknown = true;
+    return true;
+  }
+  if (isText) {
+    if (script.value === null) {
+      doubtAlways(look, 'the command that it runs is computed');
+      look.runsUnknown = true;
+    } else look.inner.push({ script: script.value });
+    mustName(look, 'it runs another command', words.length);
+  } else mustName(look, 'it runs a script', at + 1);
+  return true;
+}
+
+/** How many operands, and which flags with values, stand before the command that is run. */
+const wrappers: Record<string, { valued?: string; operands?: number; appends?: boolean }> = {
+  sudo: { valued: '-u -g -h -p -C -T -r -t -R -D -U --user --group --host --prompt --chdir --chroot' },
+  doas: { valued: '-u -C' },
+  pkexec: { valued: '--user' },
+  runuser: { valued: '-u -g -G --user --group' },
+  su: { operands: 1 },
+  env: { valued: '-u --unset -C --chdir' },
+  exec: { valued: '-a' },
+  command: {},
+  builtin: {},
+  nohup: {},
+  time: { valued: '-f -o --format --output' },
+  nice: { valued: '-n --adjustment' },
+  ionice: { valued: '-c -n -p -P -u' },
+  stdbuf: { valued: '-i -o -e' },
+  timeout: { valued: '-k -s', operands: 1 },
+  setsid: {},
+  chrt: { operands: 1, valued: '-T -P -D' },
+  taskset: { operands: 1 },
+  xargs: {
+    valued: '-I -L -n -P -s -E -d -a --arg-file --max-args --max-procs --max-lines --replace --delimiter --max-chars',
+    appends: true,
+  },
+  parallel: { valued: '-j --jobs -a --arg-file -I --colsep -n -N', appends: true },
+  watch: { valued: '-n --interval' },
+  strace: { valued: '-e -o -p -s -u -E -O -S -b -I -P -a -X' },
+  ltrace: { valued: '-e -o -p -s -u -a -l -n' },
+  flock: { valued: '-w -E --timeout --wait', operands: 1 },
+  script: { valued: '-c --command -o -O -I -B -T -m -E' },
+  ssh: { valued: '-o -i -p -l -F -J -L -R -D -W -b -c -e -m -w -E -I -O -Q -S -B', operands: 1 },
+  unshare: { valued: '-R -w -S -G --map-user --map-group' },
+  nsenter: { valued: '-t -S -G --target' },
+  chroot: { operands: 1 },
+  'systemd-run': { valued: '-p -u -M -E -H --unit --property --setenv --slice --uid --gid' },
+  setarch: { operands: 1 },
+  prlimit: { valued: '-p --pid' },
+  entr: {},
+  dotenv: { valued: '-e -f' },
+  'cross-env': {},
+  direnv: { operands: 2 },
+  'start-stop-daemon': { valued: '-p -x -a -d -u -c --exec --startas --pidfile --chdir' },
+};
+const moreWrappers = new Set(
+  [
+    'bwrap fakeroot fakechroot proot setpriv numactl valgrind perf hyperfine watchexec firejail linux32 linux64 torsocks torify proxychains',
+    'proxychains4 dbus-run-session dbus-launch xvfb-run unbuffer chpst softlimit faketime sg newgrp capsh run-parts nix-shell nix conda mamba',
+    'mise asdf rbenv pyenv nodenv volta doppler op aws-vault cpulimit cgexec systemd-inhibit gnome-terminal xterm konsole coproc catchsegv rlwrap',
+    'ld.so ld-linux.so.2 ld-linux-x86-64.so.2 gtimeout envdir tini dumb-init s6-setuidgid gosu su-exec machinectl lxc-attach lxc flatpak-spawn',
+    'toolbox distrobox vagrant mosh rsh autossh sshpass winpty wine qemu-x86_64 box64 arch-chroot i386 x86_64 uncons',
+  ].flatMap((line) => line.split(' ')),
+);
+
+/** Programs that run others in another way than a shell would. What they run is looked at, and they are doubted themselves. */
+export function lookAtWrapper(name: string, look: Look): boolean {
+  const wrapper = Object.hasOwn(wrappers, name) ? wrappers[name] : undefined;
+  if (!wrapper && !moreWrappers.has(name)) return false;
+  const { words } = look;
+  if (words.length === 1 && /^(env|time|direnv|su)$/.test(name)) {
+    if (name !== 'env') doubtAll(look, 'it runs another command');
+    return true;
+  }
+  if (name === 'command' && /^-[vV]+$/.test(words[1]?.value ?? '')) return true;
+  look.anywhere = true;
+  doubtAll(look, 'it runs another command');
+  if (name === 'exec' || name === 'env') doubtAlways(look, name === 'exec' ? 'it replaces the shell' : 'it changes variables');
+  const valued = new Set(wrapper?.valued?.split(' ') ?? []);
+  let operands = wrapper?.operands ?? 0;
+  let at = 1;
+  for (; at < words.length; at++) {
+    const { value } = words[at] ?? unknownWord;
+    if (value === '--') {
+      at++;
+      break;
+    }
+    if (value !== null && valued.has(value)) at++;
+    else if (value !== null && (/^-./.test(value) || /^\w+=/.test(value))) continue;
+    else if (operands > 0) operands--;
+    else break;
+  }
+  if (at < words.length) {
+    const marks = wrapper?.appends ? placeholdersOf(words) : [];
+    const run = words.slice(at).map((word) => (marks.some((mark) => word.value?.includes(mark)) ? unknownWord : word));
+    look.inner.push({ words: [...run, ...(wrapper?.appends ? [unknownWord] : [])] });
+  } else if (name === 'parallel') look.runsUnknown = true;
+  for (const { value } of words.slice(1)) {
+    const text = value?.replace(/^(--?[\w-]+=|-[a-zA-Z](?=\S*\s))/, '');
+    if (text !== undefined && /\s/.test(text)) look.inner.push({ script: text, isGuess: true });
+  }
+  if (name === 'script') addWrite(look, undefined);
+  if (name === 'time' || name === 'strace' || name === 'ltrace') {
+    const output = words.findIndex(({ value }) => value === '-o');
+    if (output > 0) addWrite(look, words[output + 1]);
+  }
+  return true;
+}
+
+/** What xargs or parallel puts something else in the place of: `{}`, or what -I names. */
+function placeholdersOf(words: readonly ShellWord[]): string[] {
+  const at = words.findIndex((word) => /^(-I|--replace)/.test(word.value ?? ''));
+  const flag = words[at]?.value ?? '';
+  const named = flag === '-I' ? words[at + 1]?.value : flag.replace(/^(-I|--replace=?)/, '');
+  return ['{}', ...(typeof named === 'string' && named !== '' ? [named] : [])];
+}
+
+const interpreters: Record<string, { free: RegExp; text: RegExp }> = {
+  python: { free: /^-[uBOsSEIqvb]+$/, text: /^-[a-zA-Z]*c/ },
+  node: {
+    free: /^--(no-warnings|trace-warnings|enable-source-maps|max-old-space-size=\d+|trace-deprecation|no-deprecation)$/,
+    text: /^(-[ep]+$|--eval|--print|-pe)/,
+  },
+  perl: { free: /^-[wT]+$/, text: /^-[a-zA-Z0-9]*[eE]/ },
+  ruby: { free: /^-w$/, text: /^-[a-zA-Z]*e/ },
+  php: { free: /^-n$/, text: /^-[rBRE]/ },
+  lua: { free: /^-W$/, text: /^-e/ },
+};
+const moreInterpreters = new Set(
+  `tclsh wish Rscript R julia osascript pwsh powershell elixir erl ghci runghc java groovy scala kotlin deno tsx ts-node swift guile racket
+  sbcl clisp ocaml gawk-run luajit nodejs bun-run jshell irb ipython jupyter octave gnuplot maxima sage`.split(/\s+/),
+);
+
+/** Interpreters: the program has to be named by the rule, and a text has to be there word for word. */
+export function lookAtInterpreter(name: string, look: Look, inspectModule: (at: number) => void): boolean {
+  const family = /^python[\d.]*$|^pypy[\d.]*$/.test(name) ? 'python' : name.replace(/[\d.]+$/, '');
+  const known = Object.hasOwn(interpreters, family) ? interpreters[family] : undefined;
+  if (!known && !moreInterpreters.has(name) && !moreInterpreters.has(family)) return false;
+  const { words } = look;
+  for (let at = 1; at < words.length; at++) {
+    const value = words[at]?.value;
+    if (typeof value !== 'string') {
+      doubtAlways(look, 'the program that it runs is computed');
+      return true;
+    }
+    if (words.length === 2 && /^(--version|-V|-v|--help|-h)$/.test(value)) return true;
+    if (family === 'python' && value === '-m') {
+      mustName(look, 'it runs a module', at + 2);
+      inspectModule(at + 1);
+      return true;
+    }
+    if (family === 'node' && value === '--test') {
+      mustName(look, 'it runs tests', at + 1);
+      if (words.slice(at + 1).some((word) => word.guess.startsWith('-') || /^[~/]|(^|\/)\.\.(\/|$)/.test(word.guess)))
+        doubtAll(look, 'it runs what is somewhere else');
+      return true;
+    }
+    if (value === '-' || !value.startsWith('-')) {
+      if (value === '-') doubtAlways(look, 'it runs what it reads');
+      else mustName(look, 'it runs a program', at + 1);
+      return true;
+    }
+    if (known?.free.test(value)) continue;
+    doubtAll(look, known?.text.test(value) ? 'it runs a program that is in its words' : `${value} may run something`);
+    return true;
+  }
+  doubtAlways(look, 'it runs what it reads');
+  return true;
+}

@@ -1,0 +1,114 @@
+import { flags, scanFlags } from '../flags.js';
+import { addWrite, type Look } from '../analysis.js';
+import type { ShellWord } from '../words.js';
+
+const sedFlags = flags(
+  `-n --quiet --silent -E -r --regexp-extended -s --separate -z --null-data -u --unbuffered -l= --line-length= --posix --debug --sandbox -b
+  --binary --follow-symlinks -e= --expression= -f=! --file=! -i?! --in-place?! --help --version`,
+  true,
+);
+
+/** `sed`: its scripts are read, and one that is not certainly harmless is doubted. */
+export function lookAtSed(look: Look): void {
+  const { operands, found } = scanFlags(look, sedFlags);
+  const scripts = found
+    .filter(({ name }) => name === '-e' || name === '--expression')
+    .map(({ value, index }) => ({ value, index: index + 1 }));
+  const fromFile = found.some(({ name }) => name === '-f' || name === '--file');
+  const [first] = operands;
+  const files = scripts.length === 0 && !fromFile ? operands.slice(1) : operands;
+  if (scripts.length === 0 && !fromFile && first) scripts.push({ value: first.word, index: first.index });
+  if (found.some(({ name }) => name === '-i' || name === '--in-place')) for (const { word } of files) addWrite(look, word);
+  for (const { value, index } of scripts)
+    if (!isPlainSed(value)) look.doubts.push({ why: 'its script may run commands or write files', upTo: index + 1 });
+}
+
+function isPlainSed(word: ShellWord | undefined): boolean {
+  return typeof word?.value === 'string' && word.doubt === undefined && onlyPlainSed(word.value);
+}
+
+/** Marks that mean nothing else where they stand between the parts of a substitution. */
+const marks = /[/|,:#@!_%~+^&]/;
+
+/** A script of the commands that only change what is printed. */
+function onlyPlainSed(script: string): boolean {
+  let rest = script;
+  const eat = (pattern: RegExp): boolean => {
+    const found = pattern.exec(rest);
+    if (found) rest = rest.slice(found[0].length);
+    return found !== null;
+  };
+  /** Up to and with the mark that ends the part of a command that begins here. */
+  const eatPart = (mark: string): boolean => {
+    const end = endOfPart(rest, mark);
+    if (end !== undefined) rest = rest.slice(end + 1);
+    return end !== undefined;
+  };
+  const eatRegex = (): boolean => eat(/^\//) && eatPart('/') && eat(/^[IM]*/);
+  const eatSubstitution = (): boolean => {
+    const mark = rest[1] ?? '';
+    if (!marks.test(mark)) return false;
+    eat(/^../);
+    return eatPart(mark) && eatPart(mark) && eat(/^[gpiIM\d]*(?=\s*($|[;}\n]))/);
+  };
+
+  while (rest !== '') {
+    if (eat(/^[\s;{}]+/) || eat(/^#[^\n]*/)) continue;
+    const hasRegex = rest.startsWith('/');
+    if (hasRegex && !eatRegex()) return false;
+    if ((hasRegex || eat(/^(\d+(~\d+)?|\$)/)) && eat(/^,\s*/)) {
+      if (!(rest.startsWith('/') ? eatRegex() : eat(/^(\d+|\$|[+~]\d+)/))) return false;
+    }
+    eat(/^\s*!*\s*/);
+    if (eat(/^\{/)) continue;
+    const isPlain = /^[sy]/.test(rest)
+      ? eatSubstitution()
+      : eat(/^([pdqQDGgHhxnNPFz=l]|[qQ]\s*\d+)(?=\s*($|[;}\n]))/) ||
+        eat(/^[aic](?!\\)[^\\\n]*(\n|$)/) ||
+        eat(/^[btT:]\s*\w*(?=\s*($|[;}\n]))/);
+    if (!isPlain) return false;
+  }
+  return true;
+}
+
+/**
+ * Where a part of a command ends at its mark; undefined when not every sed would say the same: some see brackets where others see
+ * characters, and a backslash means something in brackets to some of them.
+ */
+function endOfPart(text: string, mark: string): number | undefined {
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i] ?? '';
+    if (character === mark) return i;
+    if (character === '\n') return undefined;
+    if (character === '\\') {
+      if (/^([xodc\n]|$)/.test(text.slice(i + 1, i + 2))) return undefined;
+      i++;
+    } else if (character === '[') {
+      const end = endOfBracket(text, i);
+      if (end === undefined || text.slice(i, end).includes(mark)) return undefined;
+      i = end;
+    }
+  }
+  return undefined;
+}
+
+/** Where a bracket expression that begins at `start` ends: a `]` at its beginning is a character of it, and so is one of a class. */
+function endOfBracket(text: string, start: number): number | undefined {
+  let at = start + 1;
+  if (text[at] === '^') at++;
+  if (text[at] === ']') at++;
+  for (; at < text.length; at++) {
+    const character = text[at] ?? '';
+    if (character === ']') return at;
+    if (character === '\n') return undefined;
+    if (character === '[') {
+      const named = /^\[:[a-z]+:\]/.exec(text.slice(at, at + longestClass));
+      if (!named) return undefined;
+      at += named[0].length - 1;
+    } else if (character === '\\' && !/^[abefnprstvwS.*$ "'-]/.test(text[at + 1] ?? '')) return undefined;
+  }
+  return undefined;
+}
+
+/** `[:xdigit:]` and a little more. */
+const longestClass = 16;

@@ -1,0 +1,143 @@
+import { flags, scanFlags, type Flags, type Operand } from '../flags.js';
+import { addWrite, doubtAll, type Look } from '../analysis.js';
+
+type Written = 'all' | 'last' | 'all but first' | 'second' | 'first' | 'none';
+interface Writer {
+  flags: Flags;
+  /** Which operands are written. */
+  written: Written;
+  /** Its name does not say that it writes, so a rule has to name the operand. */
+  quiet?: boolean;
+}
+
+const targets = '-t=w --target-directory=w -S= --suffix= -m= --mode= -o= -g= --owner= --group=';
+const writers: Record<string, Writer> = {
+  tee: { flags: flags('-a -i -p'), written: 'all' },
+  touch: { flags: flags('-r=r --reference=r -d= --date= -t='), written: 'all' },
+  mkdir: { flags: flags('-m= --mode='), written: 'all' },
+  mkfifo: { flags: flags('-m= --mode='), written: 'all' },
+  mknod: { flags: flags('-m= --mode='), written: 'all' },
+  rm: { flags: flags(''), written: 'all' },
+  rmdir: { flags: flags(''), written: 'all' },
+  unlink: { flags: flags(''), written: 'all' },
+  shred: { flags: flags('-n= -s= --iterations= --size= --random-source=r'), written: 'all' },
+  truncate: { flags: flags('-s= --size= -r=r --reference=r'), written: 'all' },
+  mv: { flags: flags(targets), written: 'all' },
+  cp: { flags: flags(targets), written: 'last' },
+  ln: { flags: flags(targets), written: 'last' },
+  link: { flags: flags(''), written: 'last' },
+  install: { flags: flags(`${targets} --strip-program=!`), written: 'last' },
+  rename: { flags: flags(''), written: 'none' },
+  chown: { flags: flags('--reference=r --from='), written: 'all but first' },
+  chgrp: { flags: flags('--reference=r'), written: 'all but first' },
+  chattr: { flags: flags(''), written: 'all but first' },
+  setfacl: { flags: flags('-m= -x= -M=r -X=r --restore=!'), written: 'all' },
+  patch: { flags: flags('-o=w --output=w -i=r --input=r -r=w --reject-file=w -d=! --directory=! -p= -F='), written: 'first' },
+  uniq: { flags: flags('-f= -s= -w= --skip-fields= --skip-chars= --check-chars='), written: 'second', quiet: true },
+  xxd: { flags: flags('-c= -g= -l= -s= -o= -n= -r!'), written: 'second', quiet: true },
+  gzip: { flags: flags('-S= --suffix='), written: 'all' },
+  zip: { flags: flags('-T! --test! -TT=! --unzip-command=! -b=! -O=w --out=w -m! -i= -x= -n= -P='), written: 'first' },
+  rsync: {
+    flags: flags(`-e=! --rsh=! --rsync-path=! --daemon! --log-file=w --files-from=r --temp-dir=! -T=! --partial-dir=! --backup-dir=!
+      --write-batch=! --only-write-batch=! --remove-source-files! --delete! --delete-after! --delete-before! -M=! --remote-option=!
+      --exclude= --include= --filter= -f= --exclude-from=r --include-from=r`),
+    written: 'last',
+  },
+  scp: { flags: flags('-S=! -o=! -F=! -D=! -J=! -i=r -P= -l= -c='), written: 'last' },
+  sponge: { flags: flags(''), written: 'all' },
+  wget: {
+    flags: flags(`-O=w --output-document=w -o=w --output-file=w -a=w --append-output=w -P=! --directory-prefix=! -i=r --input-file=r
+      --use-askpass=! --post-file=r --body-file=r --config=! -e=! --execute=! --save-cookies=w --load-cookies=r --warc-file=! --warc-cdx!
+      --warc-tempdir=! --rejected-log=w -U= --user-agent= --header= -t= -T= --tries= --timeout= --preserve-permissions! --unlink!`),
+    written: 'none',
+  },
+  gcc: {
+    flags: flags('-o=w -fplugin=! -wrapper=! -specs=! -B=! -I= -L= -l= -D= -U= -include=r -x= -MF=w -dumpdir=! -save-temps!'),
+    written: 'none',
+  },
+};
+const sameAs: Record<string, string> = {
+  gunzip: 'gzip',
+  bzip2: 'gzip',
+  bunzip2: 'gzip',
+  xz: 'gzip',
+  unxz: 'gzip',
+  zstd: 'gzip',
+  lz4: 'gzip',
+  compress: 'gzip',
+  cc: 'gcc',
+  'g++': 'gcc',
+  'c++': 'gcc',
+  clang: 'gcc',
+  'clang++': 'gcc',
+  ginstall: 'install',
+};
+
+function pick(operands: readonly Operand[], written: Written): readonly Operand[] {
+  switch (written) {
+    case 'all':
+      return operands;
+    case 'last':
+      return operands.slice(-1);
+    case 'first':
+      return operands.slice(0, 1);
+    case 'second':
+      return operands.slice(1);
+    case 'all but first':
+      return operands.slice(1);
+    case 'none':
+      return [];
+  }
+}
+
+/** What is known of programs that write: the paths. */
+export function lookAtWriter(name: string, look: Look): boolean {
+  if (name === 'dd') return lookAtDd(look);
+  if (name === 'chmod') return lookAtChmod(look);
+  if (name === 'split' || name === 'csplit') {
+    look.writes.push(null);
+    scanFlags(look, flags('--filter=! -a= -b= -C= -l= -n= -t= -f= -k'));
+    return true;
+  }
+  if (name === 'unzip') return lookAtUnzip(look);
+  const known = sameAs[name] ?? name;
+  const writer = Object.hasOwn(writers, known) ? writers[known] : undefined;
+  if (!writer) return false;
+  const { operands, found } = scanFlags(look, writer.flags);
+  const has = (...names: string[]): boolean => found.some((flag) => names.includes(flag.name));
+  const onlyLooks =
+    known === 'gzip' && look.words.some(({ value }) => /^-[a-z\d]*[clt]|^--(stdout|to-stdout|list|test)$/.test(value ?? ''));
+  const written = has('-t', '--target-directory') && known !== 'touch' && known !== 'mv' ? [] : pick(operands, writer.written);
+  for (const { word, index } of onlyLooks ? [] : written) {
+    if (known === 'scp' && word.value?.includes(':')) continue;
+    addWrite(look, word);
+    if (writer.quiet) look.doubts.push({ why: 'it writes its second file', upTo: index + 1 });
+  }
+  if ((known === 'wget' && !has('-O', '--output-document')) || (known === 'gcc' && !has('-o')) || known === 'rename')
+    look.writes.push(null);
+  if ((known === 'ln' || known === 'link') && operands.length === 1) look.writes.push('.');
+  if (known === 'gcc' && operands.some(({ word }) => word.guess.startsWith('@'))) doubtAll(look, 'it reads its arguments from a file');
+  return true;
+}
+
+function lookAtDd(look: Look): boolean {
+  for (const word of look.words.slice(1)) {
+    if (word.guess.startsWith('of=')) addWrite(look, word.value === null ? undefined : { ...word, value: word.value.slice(3) });
+    if (word.guess.startsWith('if=')) look.reads.push(word.guess.slice(3));
+  }
+  return true;
+}
+
+function lookAtChmod(look: Look): boolean {
+  const { operands } = scanFlags(look, flags('--reference=r'));
+  const inFlag = look.words.some(({ value }) => /^(--reference|-[rwxXstugo][rwxXstugo,+=-]*$)/.test(value ?? ''));
+  for (const { word } of inFlag ? operands : operands.slice(1)) addWrite(look, word);
+  return true;
+}
+
+function lookAtUnzip(look: Look): boolean {
+  const { found } = scanFlags(look, flags('-d=w -l -p -t -v -Z -z -P= -x'));
+  const looks = found.some(({ name }) => ['-l', '-p', '-t', '-v', '-Z', '-z'].includes(name));
+  if (!looks && !found.some(({ name }) => name === '-d')) look.writes.push('.');
+  return true;
+}

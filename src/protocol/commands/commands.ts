@@ -1,0 +1,31 @@
+import * as z from 'zod';
+import { frozenCommands } from './frozen-commands.js';
+import { ownCommands } from './extended-commands.js';
+import { permissionCommands } from './permission-commands.js';
+
+/** Every command: its schema, types, docs and test matrix are this table. */
+export const commands = { ...frozenCommands, ...ownCommands, ...permissionCommands } as const;
+
+/** The one command of the event socket. */
+export const subscribe = {
+  summary: 'Events of one session or of all (`*`), after a cursor or from now on.',
+  payload: z.looseObject({
+    session_id: z.string().min(1).max(200),
+    after: z.int().min(0).optional(),
+    log_id: z.string().max(200).optional(),
+    live: z.boolean().default(true),
+    client_id: z.string().max(200).optional(),
+  }),
+  reply: {
+    type: 'subscribed',
+    payload: z.object({ seq: z.number(), resumed: z.boolean(), log_id: z.string(), session_id: z.string() }),
+  },
+} as const;
+
+export type CommandType = keyof typeof commands;
+/** A payload as a client may write it: what has a default is optional. */
+export type CommandInput<T extends CommandType> = z.input<(typeof commands)[T]['payload']>;
+/** A payload as a handler gets it: defaults filled in. */
+export type CommandPayload<T extends CommandType> = z.output<(typeof commands)[T]['payload']>;
+/** `prompt` has two replies: with `wait:false` it is accepted like a steer. */
+export type ReplyPayload<T extends CommandType> = z.infer<(typeof commands)[T]['reply']['payload']>;

@@ -1,0 +1,125 @@
+import type { ServedEngine } from '../engine/engine.js';
+import { until } from '../engine/door/wakes.js';
+import { encodeDurable, encodeLive } from '../protocol/encode.js';
+import type { DurableEvent } from '../protocol/events.js';
+import { limits } from '../protocol/limits.js';
+import type { RunRow } from '../protocol/views.js';
+import type { DaemonFacts } from './handler-context.js';
+import { refusedWith, rejected, reply, type Answer } from './handler.js';
+import { fitting } from './pages.js';
+
+export interface AwaitedRun {
+  sessionId: string;
+  runId: string;
+  inputId: string;
+}
+
+/** The answer to a prompt that waits: what the run came to, once it has ended. Undefined when the caller is gone. */
+export async function waitForRun(
+  engine: ServedEngine,
+  { sessionId, runId, inputId }: AwaitedRun,
+  gone: AbortSignal,
+): Promise<(() => Answer) | undefined> {
+  const { store, wakes } = engine;
+  const ended = await until(wakes, sessionId, gone, () => {
+    const run = store.runs.find(runId);
+    if (run) return run.state === 'ended' ? run : undefined;
+    // An input accepted during an abort names a run that has yet to begin; of a deleted session nothing is left.
+    return store.sessions.exists(sessionId) ? undefined : 'deleted';
+  });
+  return ended && (() => toAnswer(engine, { sessionId, runId, inputId }, ended));
+}
+
+/** The answer to a drain: it comes when the last run in progress has ended. Those that only wait for a person outlive a stop. */
+export async function waitUntilDrained({ store, wakes }: ServedEngine, gone: AbortSignal): Promise<(() => Answer) | undefined> {
+  const isAtWork = ({ sessionId, runId }: { sessionId: string; runId: string }): boolean =>
+    store.runs.activeHead(sessionId)?.id === runId && store.requests.open(sessionId).length === 0;
+  for (;;) {
+    const next = store.runs.allActive().find(isAtWork);
+    if (!next) return () => reply<'drain'>('accepted', { command: 'drain' });
+    const isOver = (): true | undefined => (isAtWork(next) ? undefined : true);
+    if ((await until(wakes, next.sessionId, gone, isOver)) === undefined) return undefined;
+  }
+}
+
+/** The answer to a shutdown: it comes when what ran is settled; the rest of the stop follows. */
+export async function waitUntilSettled(daemon: DaemonFacts): Promise<() => Answer> {
+  await daemon.shutdown();
+  return () => reply<'shutdown'>('accepted', { command: 'shutdown' });
+}
+
+/** The answer to list_models: it comes when every provider has answered or had its time. */
+export async function waitForModels(engine: ServedEngine, defaultModel: () => string): Promise<() => Answer> {
+  const { models, providers } = await engine.providers().list();
+  const shown = fitting(models);
+  return () =>
+    reply<'list_models'>('models', { models: shown, providers, default: defaultModel(), has_more: shown.length < models.length });
+}
+
+/** The answer to compact_session: the end of the first compaction that ends after a position of the log. */
+export async function waitForCompaction(
+  { store, wakes }: ServedEngine,
+  sessionId: string,
+  after: number,
+  gone: AbortSignal,
+): Promise<(() => Answer) | undefined> {
+  const ended = await until(wakes, sessionId, gone, () => {
+    if (!store.sessions.exists(sessionId)) return 'deleted';
+    return store.log.firstOf(sessionId, 'compaction_end', after);
+  });
+  if (!ended) return undefined;
+  if (ended === 'deleted') return () => rejected('aborted', 'the session was deleted');
+  const { error, message, summary = '', first_kept_entry_id = '', tokens_before, tokens_after = 0, trigger } = ended.payload;
+  if (message) {
+    const facts = { session_id: sessionId, summary, first_kept_entry_id, tokens_before, tokens_after, trigger };
+    return () => reply<'compact_session'>('compaction', facts, ended.seq);
+  }
+  if (error?.message === 'nothing_to_compact') return () => rejected('nothing_to_compact', error.cause);
+  if (error?.code !== 'provider_error') return () => rejected('aborted', error?.message);
+  return () => refusedWith('provider_error', error.cause === undefined ? error.message : `${error.message}: ${error.cause}`);
+}
+
+function toAnswer({ store }: ServedEngine, { sessionId, runId, inputId }: AwaitedRun, ended: RunRow | 'deleted'): Answer {
+  if (ended === 'deleted') return rejected('aborted', 'the session was deleted');
+  if (ended.outcome === 'failed') {
+    const { message, cause } = ended.error ?? { message: 'the run failed' };
+    return refusedWith('provider_error', cause === undefined ? message : `${message}: ${cause}`, { run_id: runId, session_id: sessionId });
+  }
+  if (ended.outcome !== 'completed') return rejected('aborted', `the run was ${ended.outcome ?? 'stopped'}`);
+  const events = store.log.ofRun(runId, store.log.head(), limits.waitedEventsMax);
+  return reply<'prompt'>('result', {
+    output: lastWords(events),
+    events: toWire(events),
+    session_id: sessionId,
+    run_id: runId,
+    input_id: inputId,
+    outcome: ended.outcome,
+  });
+}
+
+function lastWords(events: readonly DurableEvent[]): string {
+  const last = events.findLast((event) => event.type === 'message_end' && event.payload.role === 'assistant' && event.payload.message);
+  return last?.type === 'message_end' ? (last.payload.message?.text ?? '') : '';
+}
+
+/** The newest events that fit a line, each message's text once as a delta before its end. */
+function toWire(events: readonly DurableEvent[]): unknown[] {
+  const lines = events.flatMap((event) => [...textOf(event), encodeDurable(event)]);
+  let bytes = 0;
+  const kept: unknown[] = [];
+  for (const line of lines.reverse()) {
+    bytes += Buffer.byteLength(line);
+    if (bytes > limits.waitedEventsBytesMax || kept.length === limits.waitedEventsMax) break;
+    kept.push(JSON.parse(line));
+  }
+  return kept.reverse();
+}
+
+function textOf(event: DurableEvent): string[] {
+  if (event.type !== 'message_end' || event.payload.role !== 'assistant' || !event.payload.message) return [];
+  const { session_id, run_id, turn_id, message_id, message } = event.payload;
+  const block = message.content.findIndex(({ type }) => type === 'text');
+  if (block === -1) return [];
+  const payload = { session_id, run_id, turn_id, message_id, block, offset: 0, delta: message.text };
+  return [encodeLive({ type: 'message_update', payload }, event.seq, event.ts)];
+}

@@ -1,0 +1,80 @@
+import type { Database } from '../sqlite.js';
+
+export interface ArtifactPiece {
+  mimeType: string;
+  data: Buffer;
+  totalBytes: number;
+  /** What came after them and was not kept. */
+  droppedBytes: number;
+}
+
+export interface FoundArtifact {
+  sessionId: string;
+  mimeType: string;
+  bytes: number;
+  droppedBytes: number;
+  /** Its name below `artifacts/`; null for the text of a message. */
+  file: string | null;
+  entryId: string | null;
+}
+
+interface Row {
+  session_id: string;
+  entry_id: string | null;
+  file: string | null;
+  mime_type: string;
+  bytes: number;
+  dropped_bytes: number;
+}
+
+/** Things too long for a line. A message's artifact is its whole text, read in place; others are files. Callers own the transaction. */
+export function createArtifactRows(db: Database) {
+  const find = db.prepare<[string], Row>('SELECT session_id, entry_id, file, mime_type, bytes, dropped_bytes FROM artifact WHERE id = ?');
+  const piece = db.prepare<[number, number, string], Buffer>('SELECT substr(CAST(text AS BLOB), ?, ?) FROM entry WHERE id = ?').pluck();
+  const insert = db.prepare(
+    'INSERT INTO artifact (id, session_id, file, mime_type, bytes, dropped_bytes, at_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes, dropped_bytes = excluded.dropped_bytes',
+  );
+  const exists = db.prepare<[string], number>('SELECT 1 FROM artifact WHERE file = ? AND bytes > 0').pluck();
+  const files = db.prepare<[string], string>('SELECT file FROM artifact WHERE session_id = ? AND file IS NOT NULL').pluck();
+  const fileBytes = db.prepare<[], number>('SELECT total(bytes) FROM artifact WHERE file IS NOT NULL').pluck();
+  const oldestFiles = db.prepare<[string], { id: string; file: string; bytes: number }>(
+    'SELECT id, file, bytes FROM artifact WHERE file IS NOT NULL AND bytes > 0 AND id <> ? ORDER BY at_ms, rowid',
+  );
+  const empty = db.prepare<[string]>('UPDATE artifact SET dropped_bytes = dropped_bytes + bytes, bytes = 0 WHERE id = ?');
+  return {
+    read: {
+      find(artifactId: string): FoundArtifact | undefined {
+        const row = find.get(artifactId);
+        if (!row) return undefined;
+        const { session_id: sessionId, mime_type: mimeType, bytes, dropped_bytes: droppedBytes, file, entry_id: entryId } = row;
+        return { sessionId, mimeType, bytes, droppedBytes, file, entryId };
+      },
+      readEntry: (entryId: string, offset: number, limit: number): Buffer => piece.get(offset + 1, limit, entryId) ?? Buffer.alloc(0),
+      filesOf: (sessionId: string): string[] => files.all(sessionId),
+      /** Whether a row still counts on this file. */
+      hasFile: (file: string): boolean => exists.get(file) !== undefined,
+    },
+    write: {
+      addFile(
+        artifact: Pick<FoundArtifact, 'sessionId' | 'mimeType' | 'bytes' | 'droppedBytes'> & { id: string; file: string },
+        atMs: number,
+      ): void {
+        const { id, sessionId, file, mimeType, bytes, droppedBytes } = artifact;
+        insert.run(id, sessionId, file, mimeType, bytes, droppedBytes, atMs);
+      },
+      /** Counts the oldest files as dropped until all have `bytesMax` at most, but never the one of `exceptId`. Returns their names. */
+      dropOldest(bytesMax: number, exceptId: string): string[] {
+        let bytes = fileBytes.get() ?? 0;
+        const dropped: string[] = [];
+        if (bytes <= bytesMax) return dropped;
+        for (const oldest of oldestFiles.all(exceptId)) {
+          if (bytes <= bytesMax) break;
+          empty.run(oldest.id);
+          dropped.push(oldest.file);
+          bytes -= oldest.bytes;
+        }
+        return dropped;
+      },
+    },
+  };
+}

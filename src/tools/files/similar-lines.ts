@@ -1,0 +1,72 @@
+import { limits } from '../../protocol/limits.js';
+import { wholeUnits } from '../../protocol/content.js';
+
+const shownMax = 3;
+const shownCharsMax = 300;
+const comparedCharsMax = 100;
+/** Of their pairs of characters, how many two lines must share to look alike. */
+const alikeMin = 0.5;
+
+export interface AlikeLine {
+  number: number;
+  text: string;
+}
+
+/** The lines of a text that look most like the first line of what was not found in it. Bounded work: it only helps. */
+export function alikeLines(text: string, wanted: string): AlikeLine[] {
+  const first = wanted.split('\n', limits.editsPerCallMax).find((line) => line.trim() !== '');
+  if (first === undefined) return [];
+  const sought = squeeze(first);
+  const pairs = pairsOf(sought);
+  const best: (AlikeLine & { score: number })[] = [];
+  let number = 0;
+  for (let start = 0; start < text.length && number < limits.alikeLinesMax;) {
+    const end = text.indexOf('\n', start);
+    const stop = end === -1 ? text.length : end;
+    number++;
+    const score = scoreOf(squeeze(text.slice(start, Math.min(stop, start + 2 * comparedCharsMax))), sought, pairs);
+    if (score >= alikeMin && (best.length < shownMax || score > (best.at(-1)?.score ?? 0))) {
+      const line = text.slice(start, Math.min(stop, start + shownCharsMax));
+      best.push({ number, text: line.slice(0, wholeUnits(line, shownCharsMax)), score });
+      best.sort((a, b) => b.score - a.score || a.number - b.number);
+      best.length = Math.min(best.length, shownMax);
+    }
+    start = stop + 1;
+  }
+  return best.sort((a, b) => a.number - b.number).map(({ number, text }) => ({ number, text }));
+}
+
+/** A line without what differs most often: the blanks. */
+function squeeze(line: string): string {
+  return line
+    .slice(0, 2 * comparedCharsMax)
+    .replaceAll(/\s+/gu, '')
+    .slice(0, comparedCharsMax);
+}
+
+/** How often each pair of characters is in a line. */
+function pairsOf(line: string): Map<number, number> {
+  const pairs = new Map<number, number>();
+  for (let i = 0; i + 1 < line.length; i++) pairs.set(pairAt(line, i), (pairs.get(pairAt(line, i)) ?? 0) + 1);
+  return pairs;
+}
+
+function pairAt(line: string, at: number): number {
+  return line.charCodeAt(at) * 0x10000 + line.charCodeAt(at + 1);
+}
+
+function scoreOf(line: string, sought: string, pairs: ReadonlyMap<number, number>): number {
+  if (line === sought) return 1;
+  const [shorter, longer] = [Math.min(line.length, sought.length), Math.max(line.length, sought.length)];
+  // The best that is still possible.
+  if ((2 * shorter) / (shorter + longer) < alikeMin || shorter < 2) return 0;
+  const left = new Map(pairs);
+  let shared = 0;
+  for (let i = 0; i + 1 < line.length; i++) {
+    const count = left.get(pairAt(line, i)) ?? 0;
+    if (count === 0) continue;
+    left.set(pairAt(line, i), count - 1);
+    shared++;
+  }
+  return (2 * shared) / (line.length - 1 + sought.length - 1);
+}

@@ -1,0 +1,52 @@
+import { lstat } from 'node:fs/promises';
+import { dirname, posix } from 'node:path';
+import { limits } from '../../protocol/limits.js';
+import { isFault } from '../files/file-paths.js';
+import { openFile, readWhole, type Refuses } from '../files/pinned-files.js';
+
+export interface IgnoreFile {
+  path: string;
+  text: string;
+}
+
+/** The .gitignore of a directory; undefined when there is none that is a file of this directory and may be read. */
+export async function readIgnoreFile(directory: string, refuses: Refuses): Promise<IgnoreFile | undefined> {
+  const path = posix.join(directory, '.gitignore');
+  const file = await openFile(path, refuses);
+  if (typeof file === 'string') return undefined;
+  try {
+    const text = (await readWhole(file.handle, limits.ignoreFileBytesMax))?.toString('utf8');
+    return text === undefined ? undefined : { path, text };
+  } finally {
+    await file.handle.close();
+  }
+}
+
+/**
+ * Those from above a directory, up to the top of its repository, the outermost first; without a repository, up to the workspace. Nothing
+ * of them is ever shown, so those above the workspace count as well: a session may run in a part of a repository.
+ */
+export async function ignoreFilesAbove(root: string, workspace: string): Promise<IgnoreFile[]> {
+  const found: IgnoreFile[] = [];
+  for (let directory = root; !(await isRepository(directory));) {
+    if (directory === '/') return found.filter(({ path }) => path.startsWith(`${workspace}/`));
+    directory = dirname(directory);
+    const file = await readIgnoreFile(directory, notMoved(directory));
+    if (file !== undefined) found.unshift(file);
+  }
+  return found;
+}
+
+function notMoved(directory: string): Refuses {
+  return (_, realPath) => (dirname(realPath) === directory ? undefined : 'it is a link');
+}
+
+async function isRepository(directory: string): Promise<boolean> {
+  try {
+    await lstat(posix.join(directory, '.git'));
+    return true;
+  } catch (error) {
+    if (!isFault(error, 'ENOENT', 'EACCES', 'ENOTDIR')) throw error;
+    return false;
+  }
+}

@@ -1,0 +1,57 @@
+import { limits } from '../../protocol/limits.js';
+import { compilePath, matchPath } from './glob-patterns.js';
+
+const rulesMax = 1_000;
+const ruleCharsMax = 256;
+
+interface Rule {
+  segments: ReturnType<typeof compilePath>;
+  negated: boolean;
+  directoryOnly: boolean;
+}
+
+/** The rules of one .gitignore. */
+export interface IgnoreRules {
+  /** The path of its directory, from the root of the walk; rules from above the root count names upwards in `above`. */
+  directory: string;
+  above: string;
+  rules: Rule[];
+}
+
+/** Reads a .gitignore. Its patterns come from a workspace, so they are matched in bounded time and never as regular expressions. */
+export function parseIgnoreFile(text: string, directory: string, above = ''): IgnoreRules {
+  const rules = text
+    .slice(0, limits.ignoreFileBytesMax)
+    .split(/\r?\n/, rulesMax)
+    .flatMap((line) => parseRule(line) ?? []);
+  return { directory, above, rules };
+}
+
+function parseRule(line: string): Rule | undefined {
+  let pattern = line.replace(/(?<!\\)\s+$/, '');
+  if (pattern === '' || pattern.startsWith('#') || pattern.length > ruleCharsMax) return undefined;
+  const negated = pattern.startsWith('!');
+  if (negated) pattern = pattern.slice(1);
+  const directoryOnly = pattern.endsWith('/');
+  if (directoryOnly) pattern = pattern.slice(0, -1);
+  if (pattern === '') return undefined;
+  // A slash at the beginning or in the middle ties a pattern to its directory.
+  return { segments: compilePath(pattern.includes('/') ? pattern : `**/${pattern}`), negated, directoryOnly };
+}
+
+/** Whether a path from the root of the walk is ignored. The last rule that fits decides, and deeper files come later. */
+export function isIgnored(files: readonly IgnoreRules[], path: string, isDirectory: boolean): boolean {
+  for (let i = files.length - 1; i >= 0; i--) {
+    const verdict = judge(files[i], path, isDirectory);
+    if (verdict !== undefined) return verdict;
+  }
+  return false;
+}
+
+function judge(file: IgnoreRules | undefined, path: string, isDirectory: boolean): boolean | undefined {
+  if (file === undefined) return undefined;
+  const below = file.above + (file.directory === '' ? path : path.slice(file.directory.length + 1));
+  const names = below.split('/');
+  const last = file.rules.findLast(({ segments, directoryOnly }) => (isDirectory || !directoryOnly) && matchPath(segments, names));
+  return last === undefined ? undefined : !last.negated;
+}

@@ -1,0 +1,162 @@
+import { constants, type Dirent } from 'node:fs';
+import { lstat, open, opendir, type FileHandle } from 'node:fs/promises';
+import { dirname, posix } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { limits } from '../../protocol/limits.js';
+import { faultOf } from '../files/file-paths.js';
+import { ignoreFilesAbove, readIgnoreFile } from './ignore-files.js';
+import { isIgnored, parseIgnoreFile, type IgnoreRules } from './ignore-rules.js';
+import { realPathOf, through, type Refuses } from '../files/pinned-files.js';
+import { O_PATH } from '../../machine/system-calls.js';
+
+const namesAtOnce = 1024;
+/** How long others may have to wait for their turn. */
+const turnMs = 8;
+const kernelPlaces = ['/proc', '/sys', '/dev'];
+
+export interface WalkOptions {
+  /** The real path of the directory to walk. */
+  root: string;
+  /** How far up .gitignore files count when there is no repository. */
+  workspace: string;
+  refuses: Refuses;
+  signal: AbortSignal;
+  /** Whether a directory, from the root, is worth a look. */
+  enter?: (directory: string) => boolean;
+}
+
+/** Files of one directory. */
+export interface FoundFiles {
+  paths: string[];
+  /** The directory that they were found in, whatever its name means by now. Closed when the next piece is asked for. */
+  pin: FileHandle;
+}
+
+export interface Walk {
+  /** Files and links, by their paths from the root, in pieces. Links are not followed, so there are no circles. */
+  files(): AsyncGenerator<FoundFiles>;
+  entries: number;
+  /** Directories that may not be read. */
+  refused: number;
+  /** Why it ended before everything was seen. */
+  stopped: 'entries' | 'time' | 'aborted' | undefined;
+}
+
+interface Step {
+  directory: string;
+  rules: IgnoreRules[];
+}
+
+/** Walks a tree the way git sees it: without .git and without what is ignored. Bounded, and it stops at once when told to. */
+export function createWalk({ root, workspace, refuses, signal, enter = () => true }: WalkOptions): Walk {
+  const untilMs = performance.now() + limits.walkMs;
+  let turnEndsMs = 0;
+  const walk: Walk = { files, entries: 0, refused: 0, stopped: undefined };
+
+  async function* files(): AsyncGenerator<FoundFiles> {
+    const open: Step[] = [{ directory: '', rules: await rulesAbove(root, workspace) }];
+    for (let step = open.pop(); step !== undefined && !mustStop(); step = open.pop()) {
+      const pin = await pinDirectory(step.directory);
+      if (pin === undefined) continue;
+      try {
+        const rules = await withOwnRules(step);
+        yield* look(pin, step.directory, rules, open);
+      } catch (error) {
+        // One directory that cannot be read does not end the walk.
+        faultOf(error);
+      } finally {
+        await pin.close();
+      }
+    }
+  }
+
+  async function* look(pin: FileHandle, directory: string, rules: IgnoreRules[], open: Step[]): AsyncGenerator<FoundFiles> {
+    let paths: string[] = [];
+    for await (const entry of await opendir(through(pin), { bufferSize: namesAtOnce })) {
+      if (performance.now() > turnEndsMs) await giveWay();
+      if (mustStop()) break;
+      walk.entries++;
+      const path = directory === '' ? entry.name : `${directory}/${entry.name}`;
+      const kind = kindOf(entry) ?? (await lookAt(pin, entry.name));
+      if (entry.name === '.git' || kind === 'other' || isIgnored(rules, path, kind === 'directory')) continue;
+      if (kind === 'file') paths.push(path);
+      else if (enter(path)) open.push({ directory: path, rules });
+      if (paths.length < namesAtOnce) continue;
+      yield { paths, pin };
+      paths = [];
+    }
+    if (paths.length > 0) yield { paths, pin };
+  }
+
+  async function giveWay(): Promise<void> {
+    await nextTurn();
+    turnEndsMs = performance.now() + turnMs;
+  }
+
+  function mustStop(): boolean {
+    if (signal.aborted) walk.stopped = 'aborted';
+    else if (performance.now() > untilMs) walk.stopped = 'time';
+    else if (walk.entries >= limits.walkedEntriesMax) walk.stopped = 'entries';
+    return walk.stopped !== undefined;
+  }
+
+  /** Undefined when it is not there, not where it was, or not to be read. */
+  async function pinDirectory(directory: string): Promise<FileHandle | undefined> {
+    const path = posix.join(root, directory);
+    if (kernelPlaces.includes(path)) return undefined;
+    if (refuses('read', path) !== undefined) {
+      walk.refused++;
+      return undefined;
+    }
+    try {
+      const pin = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+      if ((await realPathOf(pin)) === path) return pin;
+      await pin.close();
+    } catch (error) {
+      faultOf(error);
+    }
+    return undefined;
+  }
+
+  async function withOwnRules({ directory, rules }: Step): Promise<IgnoreRules[]> {
+    const file = await readIgnoreFile(posix.join(root, directory), refuses);
+    return file === undefined ? rules : [...rules, parseIgnoreFile(file.text, directory)];
+  }
+
+  return walk;
+}
+
+type Kind = 'file' | 'directory' | 'other';
+
+/** Undefined where the file system does not say. */
+function kindOf(entry: Dirent): Kind | undefined {
+  if (entry.isFile() || entry.isSymbolicLink()) return 'file';
+  if (entry.isDirectory()) return 'directory';
+  return entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice() ? 'other' : undefined;
+}
+
+async function lookAt(pin: FileHandle, name: string): Promise<Kind> {
+  const stat = await lstat(through(pin, name)).catch((error: unknown) => void faultOf(error));
+  return stat?.isDirectory() ? 'directory' : stat?.isFile() || stat?.isSymbolicLink() ? 'file' : 'other';
+}
+
+/** The rules from above the root. Whoever walks what they ignore wants to see it. */
+async function rulesAbove(root: string, workspace: string): Promise<IgnoreRules[]> {
+  const found = (await ignoreFilesAbove(root, workspace)).map(({ path, text }) => {
+    const above = `${posix.relative(dirname(path), root)}/`;
+    return parseIgnoreFile(text, '', above);
+  });
+  return isHidden(found, found[0]?.above ?? '') ? [] : found;
+}
+
+/** Whether some directory on the way down to the root is ignored. */
+function isHidden(found: readonly IgnoreRules[], above: string): boolean {
+  const names = above.split('/').slice(0, -1);
+  return names.some((_, depth) => {
+    const path = names.slice(0, depth + 1).join('/');
+    return found.some((file) => {
+      const skipped = above.length - file.above.length;
+      return path.length >= skipped && isIgnored([{ ...file, above: '' }], path.slice(skipped), true);
+    });
+  });
+}

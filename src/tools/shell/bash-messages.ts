@@ -1,0 +1,94 @@
+import { basename, dirname } from 'node:path';
+import { limits } from '../../protocol/limits.js';
+import { shownPath } from '../files/file-paths.js';
+import type { Confinement } from '../../sandbox/port.js';
+import type { Excess } from '../../sandbox/resource-limits.js';
+import type { Exit } from '../../sandbox/port.js';
+
+export function describeExit({ code, signal }: Exit): string {
+  return signal === null ? `exit code ${code}` : `exit code ${code}, ${signal}`;
+}
+
+/** A line for the model and the person when there are new files that programs run or agents follow; empty otherwise. */
+export function describeNewAutorun({ newAutorun }: Exit, cwd: string): string {
+  if (newAutorun.length === 0) return '';
+  return `[while it ran, ${named(newAutorun, cwd)} appeared or changed, which programs run or agents follow later without asking: tell the person]`;
+}
+
+function named(paths: readonly string[], cwd: string): string {
+  const told = paths.slice(0, limits.autorunToldPathsMax).map((path) => shownPath(path, cwd));
+  return paths.length > told.length ? `${told.join(', ')} and ${paths.length - told.length} more` : told.join(', ');
+}
+
+const bytesPerMb = 1024 * 1024;
+
+/** Why a command was ended that took too much, and what would let it. */
+export function describeExcess({ what, most }: Excess): string {
+  if (what === 'processes') return `ended: it had more than ${most} processes at once; limits.command_processes in config.json allows more`;
+  return `ended: it took more than ${Math.round(most / bytesPerMb)} MB of memory; limits.command_memory_mb in config.json allows more`;
+}
+
+/** As package managers, git, curl and the libraries of languages say it; none of them says it of anything but the network. */
+const noNetwork = new RegExp(
+  [
+    "network is unreachable|no route to host|connection refused|could ?n[o']t connect to|failed to connect to|unable to connect to",
+    "could ?n[o']t resolve|temporary failure (?:in name resolution|resolving)|name or service not known|nodename nor servname provided",
+    'unable to resolve host|unknown ?host|no such host|failed to lookup address|getaddrinfo|name resolution (?:failed|failure|error)',
+    'ENETUNREACH|EAI_AGAIN|ENOTFOUND|EHOSTUNREACH|ETIMEDOUT|ECONNREFUSED',
+    'trouble with your network connection|spurious network error|error sending request|dial tcp|cannot initiate the connection',
+    'failed to establish a new connection|max retries exceeded|urlopen error|fetch failed|failed to fetch|socket\\.gaierror',
+    'could not find a version that satisfies the requirement',
+  ].join('|'),
+  'i',
+);
+const noWriting = /Read-only file system|EROFS|Device or resource busy|EBUSY/i;
+/** As programs print it for a file that they could not write, and hardly anything else does. */
+const couldNotWrite = /: (?:Read-only file system|Device or resource busy)\r?$/m;
+const noPermission = /Permission denied|Operation not permitted|EACCES|EPERM|no new privileges|No space left on device/i;
+
+export interface Sandboxed {
+  cwd: string;
+  confinement: Confinement;
+  /** Paths that it could not write. */
+  readOnly: readonly string[];
+}
+
+/**
+ * A line for the model when what went wrong looks like the sandbox; empty otherwise. Programs may end with 0 all the same: `git checkout` does
+ * when it cannot replace a file.
+ */
+export function sandboxHint(output: string, { code }: Exit, { cwd, confinement: { kind, network }, readOnly }: Sandboxed): string {
+  if (kind !== 'sandbox') return '';
+  const refused = refusedIn(output, readOnly);
+  if (refused.length > 0)
+    return (
+      `[read-only for commands, because programs run it later or a rule says so: ${named(refused, cwd)}. What the command wanted to change ` +
+      'there is as it was: compare git status before a commit. Use write or edit, or unsandboxed: true; the person is asked]'
+    );
+  if (code !== 0 && !network && noNetwork.test(output)) return hint('has no network', 'network: true');
+  if (code === 0 ? couldNotWrite.test(output) : noWriting.test(output))
+    return hint('may write to the working directory and /tmp only, and not what programs run later', 'unsandboxed: true');
+  if (code !== 0 && noPermission.test(output)) return hint('may not do everything', 'unsandboxed: true');
+  return '';
+}
+
+/** Read-only paths that lines about writing name. */
+function refusedIn(output: string, readOnly: readonly string[]): string[] {
+  const lines = output.split('\n').filter((line) => noWriting.test(line));
+  if (lines.length === 0) return [];
+  return readOnly.filter((path) => {
+    const last = basename(path);
+    // `hooks` alone may be anything.
+    const name = last.startsWith('.') ? last : `${basename(dirname(path))}/${last}`;
+    return lines.some((line) => mentions(line, name));
+  });
+}
+
+function mentions(line: string, name: string): boolean {
+  const at = line.indexOf(name);
+  return at >= 0 && !/[\w.-]/.test(`${line[at - 1] ?? ' '}${line[at + name.length] ?? ' '}`);
+}
+
+function hint(what: string, argument: string): string {
+  return `[it ran in a sandbox that ${what}; ${argument} asks the person for more]`;
+}
