@@ -12,7 +12,7 @@ export interface LogPage {
 }
 
 /**
- * The log as lines. The newest are encoded when they are committed and kept within a bound, so that whoever keeps up costs no reading;
+ * The log as lines. The newest are encoded when they are first read and kept within a bound, so that whoever keeps up costs no reading;
  * older ones are read from the store. A long line is always made of its row: whoever has written a part of it finds the same bytes later.
  */
 export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngine, 'store' | 'onCommitted'>) {
@@ -23,15 +23,24 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
   let tailFrom = log.head();
   const readLines = createLineCache(limits.eventCacheBytesMax);
 
+  /** Just committed and not in the tail yet: whoever made the commit is answered before its lines are encoded for others. */
+  let unencoded: DurableEvent[] = [];
+
   onCommitted((events) => {
-    for (const event of events) {
+    unencoded.push(...events);
+    if (unencoded.length >= unencodedMax) encodeTail();
+  });
+
+  function encodeTail(): void {
+    for (const event of unencoded) {
       const line = isLong(event) ? undefined : toLogLine(event);
       const kept = line?.pieces.length === 1 ? line : { seq: event.seq, sessionId: event.payload.session_id, bytes: longTailBytes };
       tail.push(kept);
       tailBytes += kept.bytes;
     }
+    unencoded = [];
     if (tailBytes > limits.eventTailBytesMax * 8) trimTail();
-  });
+  }
 
   function lineOf(event: LoggedEvent): LogLine {
     const known = readLines.get(event.seq);
@@ -102,6 +111,7 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
     /** A page of what stands after a cursor. */
     readAfter(scope: Scope, after: number): LogPage {
       if (after >= log.head()) return { lines: [], more: false };
+      if (unencoded.length > 0) encodeTail();
       return after < tailFrom ? toPage(log.after(scope, after, limits.eventPageRowsMax + 1)) : pageOfTail(scope, after);
     },
     /** A page of the events of some runs between two positions. */
@@ -112,6 +122,7 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
     lineAt,
     /** Called when readers have been served: what was just committed is kept for them until then, encoded once. */
     trim(): void {
+      if (unencoded.length > 0) encodeTail();
       if (tailBytes > limits.eventTailBytesMax) trimTail();
     },
   };
@@ -120,6 +131,7 @@ export type LogLines = ReturnType<typeof createLogLines>;
 
 /** What a long line counts for in the tail, which does not have its bytes. */
 const longTailBytes = 256;
+const unencodedMax = 16;
 
 /** True when the line is surely long. To know it of the others they have to be encoded. */
 function isLong({ payload }: DurableEvent): boolean {
