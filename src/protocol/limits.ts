@@ -83,6 +83,8 @@ export const limits = {
   queuedInputsMax: 200,
   queuedTextBytesMax: 4 * 1024 * 1024,
   inputIdCharsMax: 128,
+  /** A longer first text of an input has a row of its own. */
+  inputRowCharsMax: 500,
   titleCharsMax: 200,
   statusTextCharsMax: 500,
   answerCharsMax: 256 * 1024,

@@ -120,17 +120,29 @@ describe('a migration', () => {
            ack_run_id, ack_seq, run_id, at_ms, images)
          VALUES (?, 'ses_1', 'steer', 'steer', 'waiting', ?, 2, 2, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       ).run(`inp_${i}`, 300 - i, i % 2, `cli_${i}`, i, Number(i % 7 === 0), `run_${i}`, i, null, i, i % 3 ? null : '[]');
-      for (const revision of [1, 2]) db.prepare('INSERT INTO input_text VALUES (?, ?, ?, ?)').run(`inp_${i}`, revision, `text ${i}`, null);
+      for (const revision of [1, 2])
+        db.prepare('INSERT INTO input_text VALUES (?, ?, ?, ?)').run(`inp_${i}`, revision, `text ${i} at ${revision}`, null);
     }
     db.exec('DELETE FROM event WHERE seq > 290');
     const everything = (): unknown[] =>
       ['event', 'input', 'input_text'].map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
     const rows = everything();
-    const waiting = createInputRows(db).read.waiting('ses_1');
     migrate(db, migrations);
-    expect(everything()).toEqual(rows);
-    expect(createInputRows(db).read.waiting('ses_1')).toEqual(waiting);
-    expect(waiting).toHaveLength(300);
+    expect(everything()).toMatchObject(rows);
+    const inputs = createInputRows(db).read;
+    const queue = Array.from({ length: 300 }, (_, at) => 300 - at).map((i) => ({
+      input_id: `inp_${i}`,
+      kind: 'steer',
+      text: `text ${i} at 2`,
+      hold: i % 2 === 1,
+      revision: 2,
+      client: `cli_${i}`,
+      ...(i % 7 === 0 ? { for_run: `run_${i}` } : {}),
+      ...(i % 3 === 0 ? { images: [] } : {}),
+    }));
+    expect(inputs.waiting('ses_1')).toEqual(queue);
+    expect(inputs.acknowledged('inp_7')).toMatchObject({ text: 'text 7 at 1', runId: 'run_7', seq: 7 });
+    expect([1, 2].map((revision) => inputs.textAt('inp_7', revision))).toEqual(['text 7 at 1', 'text 7 at 2']);
     expect(db.pragma('foreign_key_check')).toEqual([]);
     expect(db.pragma('integrity_check', { simple: true })).toBe('ok');
     expect(() => db.exec(`INSERT INTO input_text VALUES ('inp_none', 1, '', NULL)`)).toThrow(/FOREIGN KEY/);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Admission } from '../../core/decision.js';
 import type { EarlierInput } from '../../core/inputs.js';
 import type { QueuedImage, QueuedInput } from '../../protocol/events.js';
+import { limits } from '../../protocol/limits.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import type { Database } from '../sqlite.js';
 
@@ -29,19 +30,20 @@ interface AckRow {
 /** The queue, and the memory of what was acknowledged. Callers own the transaction. */
 export function createInputRows(db: Database) {
   const waiting = db.prepare<[string], WaitingRow>(
-    `SELECT id, kind, input.revision, hold, client, for_next_run, ack_run_id, text, images
-     FROM input JOIN input_text t ON t.input_id = id AND t.revision = text_revision
+    `SELECT id, kind, input.revision, hold, client, for_next_run, ack_run_id, coalesce(t.text, first_text) AS text, images
+     FROM input LEFT JOIN input_text t ON t.input_id = id AND t.revision = text_revision
      WHERE session_id = ? AND state = 'waiting' ORDER BY position`,
   );
   const insert = db.prepare(
     `INSERT INTO input (id, session_id, command, kind, state, position, client, bytes, for_next_run, ack_run_id, ack_seq, run_id, at_ms,
-       images)
-     VALUES (?, ?, ?, ?, ?, coalesce((SELECT max(position) + 1 FROM input WHERE session_id = ? AND state = 'waiting'), 0), ?, ?, ?, ?, ?, ?, ?, ?)`,
+       images, first_text)
+     VALUES (?, ?, ?, ?, ?, coalesce((SELECT max(position) + 1 FROM input WHERE session_id = ? AND state = 'waiting'), 0), ?, ?, ?, ?, ?, ?, ?, ?,
+       ?)`,
   );
   const insertText = db.prepare('INSERT INTO input_text (input_id, revision, text, content) VALUES (?, ?, ?, ?)');
   const acknowledged = db.prepare<[string], AckRow>(
-    `SELECT session_id, command, ack_run_id, ack_seq, text, content
-     FROM input JOIN input_text t ON t.input_id = id AND t.revision = 1 WHERE id = ?`,
+    `SELECT session_id, command, ack_run_id, ack_seq, coalesce(t.text, first_text) AS text, content
+     FROM input LEFT JOIN input_text t ON t.input_id = id AND t.revision = 1 WHERE id = ?`,
   );
   const leave = db.prepare(`UPDATE input SET state = ?, run_id = ? WHERE id = ? AND state = 'waiting'`);
   const change = db.prepare(`UPDATE input SET kind = ?, hold = ?, revision = ? WHERE id = ? AND state = 'waiting'`);
@@ -50,7 +52,12 @@ export function createInputRows(db: Database) {
   const move = db.prepare(`UPDATE input SET position = ? WHERE id = ? AND state = 'waiting'`);
   const contentOf = db.prepare<[string], string | null>('SELECT content FROM input_text WHERE input_id = ? AND revision = 1').pluck();
   const imagesOf = db.prepare<[string], string | null>('SELECT images FROM input WHERE id = ?').pluck();
-  const textAt = db.prepare<[string, number], string>('SELECT text FROM input_text WHERE input_id = ? AND revision = ?').pluck();
+  const textAt = db
+    .prepare<[{ id: string; revision: number }], string>(
+      `SELECT text FROM input_text WHERE input_id = :id AND revision = :revision
+       UNION ALL SELECT first_text FROM input WHERE id = :id AND :revision = 1 AND first_text IS NOT NULL`,
+    )
+    .pluck();
   const textRevision = db.prepare<[string], number>('SELECT text_revision FROM input WHERE id = ?').pluck();
 
   return {
@@ -66,13 +73,14 @@ export function createInputRows(db: Database) {
       contentOf: (inputId: string): ContentBlock[] | null => parseContent(contentOf.get(inputId) ?? null),
       imagesOf: (inputId: string): QueuedImage[] | undefined => parseImages(imagesOf.get(inputId) ?? null),
       textRevision: (inputId: string): number => textRevision.get(inputId) ?? 1,
-      textAt: (inputId: string, revision: number): string => textAt.get(inputId, revision) ?? '',
+      textAt: (inputId: string, revision: number): string => textAt.get({ id: inputId, revision }) ?? '',
     },
     write: {
       admit(sessionId: string, input: Admission, seq: number, atMs: number): void {
         const { inputId, command, kind, state, text, content, images, client, runId, forNextRun } = input;
         const json = content ? JSON.stringify(content) : null;
         const bytes = Buffer.byteLength(text) + (json ? Buffer.byteLength(json) : 0);
+        const isBrief = json === null && text.length <= limits.inputRowCharsMax;
         const takenBy = state === 'taken' ? runId : null;
         insert.run(
           inputId,
@@ -89,8 +97,9 @@ export function createInputRows(db: Database) {
           takenBy,
           atMs,
           toJson(images),
+          isBrief ? text : null,
         );
-        insertText.run(inputId, 1, text, json);
+        if (!isBrief) insertText.run(inputId, 1, text, json);
       },
       /** The run that inputs were accepted for has begun: the others of them wait like any other. */
       begin(runId: string): void {
@@ -102,7 +111,7 @@ export function createInputRows(db: Database) {
       },
       change({ input_id: id, kind, hold, revision, text }: QueuedInput): void {
         assert.equal(change.run(kind, Number(hold), revision, id).changes, 1, 'only a waiting input changes');
-        if (textAt.get(id, textRevision.get(id) ?? 1) === text) return;
+        if (textAt.get({ id, revision: textRevision.get(id) ?? 1 }) === text) return;
         insertText.run(id, revision, text, null);
         changeText.run(revision, id);
       },
