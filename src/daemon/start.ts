@@ -13,6 +13,7 @@ import { makeId, type IdPrefix } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { createClients } from '../server/clients.js';
 import { createCommandServer } from '../server/command-server.js';
+import { createCursors } from '../server/cursors.js';
 import type { DaemonFacts, ServerDeps } from '../server/handler-context.js';
 import { createEventServer } from '../server/event-server.js';
 import { createHandlers } from '../server/handlers.js';
@@ -150,7 +151,8 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
         log.warn({ unreadBytes }, 'a client did not read its replies while others waited for room: it was disconnected'),
     }),
   });
-  const eventServer = createEventServer({ engine, clients, logId, now: Date.now, lineRoom });
+  const cursors = createCursors({ engine, now: Date.now });
+  const eventServer = createEventServer({ engine, cursors, clients, logId, now: Date.now, lineRoom });
   await hands.reapLeft();
   const recovered = engine.recover();
   const doors = {

@@ -10,14 +10,23 @@ import type { DecodedLine } from '../protocol/ndjson.js';
 import type { Clients } from './clients.js';
 import { encodeAnswer, readEnvelope } from './command-server.js';
 import { openConnection, type Connection } from './connection.js';
-import type { LineRoom } from './line-room.js';
-import { createLines } from './lines/lines.js';
-import { toPayloadRefusal } from './payload.js';
+import type { Cursors } from './cursors.js';
 import { createEndedRuns } from './ended-runs.js';
-import { createSubscription, type Subscription, type SubscriptionStart } from './subscription.js';
+import type { LineRoom } from './line-room.js';
+import type { CursorStart, LogCursor } from './log-cursor.js';
+import { toPayloadRefusal } from './payload.js';
+import { createSocketWriter, type SocketWriter } from './socket-writer.js';
+
+/** A connection that listens. */
+interface Subscription {
+  cursor: LogCursor;
+  writer: SocketWriter;
+  clientId: string | undefined;
+}
 
 interface Deps {
   engine: ServedEngine;
+  cursors: Cursors;
   clients: Clients;
   logId: string;
   now(): number;
@@ -27,71 +36,39 @@ interface Deps {
 type GoodbyeReason = EventPayload<'goodbye'>['reason'];
 
 /** Writes events to whoever listens; each connection has one subscription at a time. */
-export function createEventServer({ engine, clients, logId, now, lineRoom }: Deps) {
+export function createEventServer({ engine, cursors, clients, logId, now, lineRoom }: Deps) {
   const { log, runs, sessions } = engine.store;
-  const connections = new Map<Connection, { subscription: Subscription | undefined; clientId: string | undefined }>();
-  const bySession = new Map<string, Set<Subscription>>();
-  const ofAll = new Set<Subscription>();
-  const lines = createLines(engine, now);
+  const connections = new Map<Connection, Subscription | undefined>();
   const heardOut = createEndedRuns(now);
 
-  engine.wakes.listen(pump);
-  engine.stirs.listen(pump);
-
-  function pump(sessionId: string): void {
-    for (const subscription of bySession.get(sessionId) ?? []) subscription.pump();
-    for (const subscription of ofAll) subscription.pump();
-    lines.forget(sessionId);
-  }
-
   function goodbye(connection: Connection, reason: GoodbyeReason): void {
-    const isWhole = connections.get(connection)?.subscription?.finishLine() ?? true;
+    const isWhole = connections.get(connection)?.cursor.finishLine() ?? true;
     stopSubscription(connection);
     // A goodbye in the middle of a line would not be understood.
     if (!isWhole) return void connection.socket.destroy();
     connection.close(`${encodeLive({ type: 'goodbye', payload: { reason } }, 0, new Date(now()).toISOString())}\n`);
   }
 
-  function join(subscription: Subscription): void {
-    const { all, sessionId } = subscription.scope;
-    if (all) ofAll.add(subscription);
-    else bySession.set(sessionId, (bySession.get(sessionId) ?? new Set()).add(subscription));
-  }
-
-  function leave(subscription: Subscription): void {
-    const { all, sessionId } = subscription.scope;
-    if (all) return void ofAll.delete(subscription);
-    const others = bySession.get(sessionId);
-    others?.delete(subscription);
-    if (others?.size === 0) bySession.delete(sessionId);
-  }
-
   function stopSubscription(connection: Connection): void {
-    const state = connections.get(connection);
-    const { subscription } = state ?? {};
-    if (!state || !subscription) return;
-    subscription.stop();
-    state.subscription = undefined;
-    leave(subscription);
-    if (state.clientId !== undefined) clients.watch(state.clientId, connection, undefined);
+    const subscription = connections.get(connection);
+    if (!subscription) return;
+    const { cursor, writer, clientId } = subscription;
+    cursor.stop();
+    writer.stop();
+    connections.set(connection, undefined);
+    if (clientId !== undefined) clients.watch(clientId, connection, undefined);
   }
 
-  function begin(connection: Connection, start: SubscriptionStart, clientId: string | undefined): void {
-    const state = connections.get(connection);
-    if (!state) return;
-    const subscription = createSubscription(connection, start, {
-      engine,
-      lines,
-      onStalled: () => goodbye(connection, 'stalled'),
-      onSessionDeleted: () => goodbye(connection, 'session_deleted'),
-      onLineLost: () => void connection.socket.destroy(),
+  function begin(connection: Connection, start: CursorStart, clientId: string | undefined): void {
+    if (!connections.has(connection)) return;
+    const writer = createSocketWriter(connection, () => goodbye(connection, 'stalled'));
+    const cursor = cursors.open(start, writer, {
+      onEnd: (why) => (why === 'session_deleted' ? goodbye(connection, why) : void connection.socket.destroy()),
       ...(start.prelude ? { onRunEnd: heardOut.add } : {}),
     });
-    state.subscription = subscription;
-    state.clientId = clientId;
-    join(subscription);
+    connections.set(connection, { cursor, writer, clientId });
     if (clientId !== undefined && start.live) clients.watch(clientId, connection, start.scope);
-    subscription.pump();
+    cursor.pump();
   }
 
   function cursorProblem(after: number | undefined, givenLogId: string | undefined): Refusal | undefined {
@@ -146,7 +123,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
           answerLine(connection, line);
         },
         onUnfinished: () => goodbye(connection, 'stalled'),
-        onDrain: () => connections.get(connection)?.subscription?.pump(),
+        onDrain: () => connections.get(connection)?.cursor.pump(),
         // A peer that only stopped writing still reads.
         onEnd: () => undefined,
         onClose() {
@@ -155,7 +132,7 @@ export function createEventServer({ engine, clients, logId, now, lineRoom }: Dep
           connections.delete(connection);
         },
       });
-      connections.set(connection, { subscription: undefined, clientId: undefined });
+      connections.set(connection, undefined);
       function beginUnasked(): void {
         const recent = runs.recent(now() - limits.v1EndedRunMs);
         const prelude = { runIds: recent.filter((runId) => !heardOut.has(runId, toldBefore)), upTo: acceptedAt };

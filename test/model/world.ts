@@ -18,12 +18,12 @@ import { createOfflineProvider } from '../../src/providers/offline/offline-provi
 import { together, type ModelDelta, type ModelRequest } from '../../src/providers/port.js';
 import { createClients, type Client } from '../../src/server/clients.js';
 import { encodeAnswer } from '../../src/server/command-server.js';
-import type { Connection } from '../../src/server/connection.js';
 import type { Answer, Handlers, Later } from '../../src/server/handler.js';
 import { createHandlers } from '../../src/server/handlers.js';
 import { createLines, type Lines } from '../../src/server/lines/lines.js';
+import type { LineSink } from '../../src/server/lines/line-sink.js';
+import { createLogCursor, type LogCursor } from '../../src/server/log-cursor.js';
 import { createStateView } from '../../src/server/state-view.js';
-import { createSubscription, type Subscription } from '../../src/server/subscription.js';
 import { openOrCreate } from '../../src/store/create.js';
 import { readMigrations } from '../../src/store/migrate.js';
 import type { Database } from '../../src/store/sqlite.js';
@@ -84,7 +84,7 @@ interface Onlooker {
 /** A client that reads when it likes, with the deltas. */
 interface SlowReader {
   view: SessionView;
-  subscription: Subscription;
+  cursor: LogCursor;
   stop(): void;
 }
 
@@ -377,7 +377,7 @@ export function createWorld(seed: number) {
     for (let i = 0; i < count; i++) {
       await turnOfLoop();
       turns++;
-      for (const { subscription } of slowReaders) subscription.pump();
+      for (const { cursor } of slowReaders) cursor.pump();
       if (running().life.dead) await restart();
       sync();
     }
@@ -435,7 +435,7 @@ export function createWorld(seed: number) {
   /** All that must be true whenever nothing moves. */
   async function checkAtRest(): Promise<void> {
     await rest();
-    for (const reader of slowReaders) reader.subscription.pump();
+    for (const reader of slowReaders) reader.cursor.pump();
     const { db, store } = running();
     for (const session of monitor.sessions.values()) {
       if (session.deleted) continue;
@@ -487,29 +487,24 @@ export function createWorld(seed: number) {
     const attached = attach(sessionId);
     const reader: SlowReader = {
       view: attached,
-      subscription: createSubscription(
-        createStub(eagerness, (line) => {
+      cursor: createLogCursor(
+        { scope: { sessionId }, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined, fromCursor: true },
+        createSlowSink(eagerness, (line) => {
           try {
             hearLine(reader, line);
           } catch (error) {
             bug ??= error;
           }
         }),
-        { scope: { sessionId }, after: attached.seq, liveFrom: attached.seq, live: true, prelude: undefined, fromCursor: true },
-        {
-          engine,
-          lines,
-          onStalled: () => undefined,
-          onSessionDeleted: () => reader.subscription.stop(),
-          onLineLost: () => reader.subscription.stop(),
-        },
+        { onEnd: () => reader.cursor.stop() },
+        { engine, lines },
       ),
       stop() {
         stopListening();
-        reader.subscription.stop();
+        reader.cursor.stop();
       },
     };
-    const stopListening = engine.wakes.listen(() => reader.subscription.pump());
+    const stopListening = engine.wakes.listen(() => reader.cursor.pump());
     slowReaders.push(reader);
   }
 
@@ -534,22 +529,16 @@ export function createWorld(seed: number) {
     reader.view = applyEvent(view, event);
   }
 
-  function createStub(eagerness: number, onLine: (line: string) => void): Connection {
-    const socket = { cork: () => undefined, uncork: () => undefined };
+  function createSlowSink(eagerness: number, onLine: (line: string) => void): LineSink {
     let unfinished = '';
     return {
-      socket: socket as unknown as Connection['socket'],
-      gone: new AbortController().signal,
-      isOpen: () => true,
-      canWrite: () => random() < eagerness,
-      unreadBytes: () => 0,
+      canTake: () => random() < eagerness,
       write(bytes) {
         unfinished += bytes.toString();
         if (!unfinished.endsWith('\n')) return;
         onLine(unfinished);
         unfinished = '';
       },
-      close: () => undefined,
     };
   }
 
@@ -557,7 +546,7 @@ export function createWorld(seed: number) {
   async function finishReading(): Promise<void> {
     for (const reader of slowReaders) {
       for (let i = 0; i < turnsToRestMax && reader.view.seq < lastSeqOf(reader.view.state.id); i++) {
-        reader.subscription.pump();
+        reader.cursor.pump();
         await turnOfLoop();
       }
       if (bug !== undefined) throw bug as Error;

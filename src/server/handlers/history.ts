@@ -6,7 +6,7 @@ import type { EncodedMessage, PageRequest } from '../../store/rows/page-rows.js'
 import { sessionIdFor, stateFor, type ServerDeps } from '../handler-context.js';
 import { EncodedPayload, refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
-import { isInTree } from '../tree.js';
+import { isInTree } from './tree.js';
 
 /** What is told about a page of messages beside them, and the messages themselves as JSON: they are encoded where they are read. */
 interface MessagesView {

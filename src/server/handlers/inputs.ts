@@ -12,7 +12,7 @@ import { sessionIdFor, stateFor, type ServerDeps } from '../handler-context.js';
 import { accepted, draining, refused, rejected, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { readFirstSettings } from '../first-settings.js';
 import { waitForRun } from '../deferred-replies.js';
-import { isInTree } from '../tree.js';
+import { isInTree } from './tree.js';
 
 interface InputPayload {
   text: string;

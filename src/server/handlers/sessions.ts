@@ -10,7 +10,7 @@ import { accepted, refused, refusedWith, rejected, reply, sessionNotFound, type 
 import { changeFirstSettings, readFirstSettings, type FirstSettings } from '../first-settings.js';
 import { fitting } from '../pages.js';
 import { cursorAfter } from '../../store/rows/session-rows.js';
-import { isInTree } from '../tree.js';
+import { isInTree } from './tree.js';
 
 type SessionCommands =
   | 'new_session'

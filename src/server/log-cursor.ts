@@ -1,12 +1,12 @@
 import type { Scope } from '../core/scope.js';
 import type { ServedEngine } from '../engine/engine.js';
-import { limits } from '../protocol/limits.js';
-import type { Connection } from './connection.js';
+import type { LineSink } from './lines/line-sink.js';
 import type { Lines } from './lines/lines.js';
 import type { LogLine } from './lines/log-line.js';
 import type { LogPage } from './lines/log-lines.js';
 
-export interface SubscriptionStart {
+/** Where a cursor begins. */
+export interface CursorStart {
   scope: Scope;
   /** Everything above this is sent. */
   after: number;
@@ -19,96 +19,83 @@ export interface SubscriptionStart {
   prelude: { runIds: string[]; upTo: number } | undefined;
 }
 
-export interface Subscription {
+export interface LogCursor {
   readonly scope: Scope;
-  /** Writes what there is, as far as the reader takes it. Cheap when there is nothing. */
+  /** Writes what there is, as far as the sink takes it. Cheap when there is nothing. */
   pump(): void;
-  /** Writes the rest of a line that is half written, whether the reader takes it or not. False when it is gone. */
+  /** Writes the rest of a line that is half written, whether the sink takes it or not. False when it is gone. */
   finishLine(): boolean;
   stop(): void;
+}
+
+export interface CursorEvents {
+  /** There is nothing more to read: its session was deleted, or the rest of a line that is half written was. The owner stops the cursor. */
+  onEnd(why: 'session_deleted' | 'line_lost'): void;
+  /** The end of a run was written. */
+  onRunEnd?(runId: string): void;
 }
 
 interface Deps {
   engine: ServedEngine;
   lines: Lines;
-  onStalled(): void;
-  onSessionDeleted(): void;
-  /** A line was half written, and the rest of it was deleted meanwhile. */
-  onLineLost(): void;
-  /** The end of a run was written. */
-  onRunEnd?(runId: string): void;
 }
 
 /**
- * One subscriber: a cursor over the log and an offset into each open message. The log is its queue and the open message its
- * buffer, so a slow one costs a piece of a line, gets fewer and larger deltas, and loses nothing.
+ * One reader: a position in the log and an offset into each open message, from which it makes the lines that its sink has not had. The log
+ * is its queue and the open message its buffer.
  */
-export function createSubscription(connection: Connection, start: SubscriptionStart, deps: Deps): Subscription {
-  const { engine, lines, onStalled, onSessionDeleted, onLineLost, onRunEnd } = deps;
+export function createLogCursor(start: CursorStart, sink: LineSink, events: CursorEvents, { engine, lines }: Deps): LogCursor {
   const { log } = lines;
   const { scope } = start;
-  let cursor = start.after;
-  let told = start.prelude ? 0 : Infinity;
+  let position = start.after;
+  let preludeTo = start.prelude ? 0 : Infinity;
   const sent = new Map<string, number[]>();
   const sentOutput = new Map<string, number>();
   /** A long line of which some pieces are written. */
   let begun: { seq: number; bytes: number; pieces: number } | undefined;
   // Signals have no seq, so that a reader with a cursor may have missed some: it is told the newest of each key again.
   let seenSignals = start.fromCursor && !scope.all ? 0 : engine.signals.version();
-  let stalled: NodeJS.Timeout | undefined;
   let scheduled = false;
   let stopped = false;
 
   function pump(): void {
-    if (stopped || !isReading()) return;
+    if (stopped || !sink.canTake()) return;
     // A single delta goes straight out; a page of lines goes out together.
-    const isPage = cursor < log.head();
-    if (isPage) connection.socket.cork();
+    const isPage = position < log.head();
+    if (isPage) sink.cork?.();
     if (writePrelude() && writeLog() && start.live) writeLive();
-    if (isPage) connection.socket.uncork();
-    isReading();
-  }
-
-  /** False while the peer does not take what it was sent; one that never does is let go. */
-  function isReading(): boolean {
-    if (connection.canWrite()) {
-      clearTimeout(stalled);
-      stalled = undefined;
-      return true;
-    }
-    stalled ??= setTimeout(onStalled, limits.stalledReaderMs).unref();
-    return false;
+    if (isPage) sink.uncork?.();
   }
 
   /** True when there is no prelude, or all of it is written. */
   function writePrelude(): boolean {
-    if (!start.prelude || told >= start.prelude.upTo) return true;
+    if (!start.prelude || preludeTo >= start.prelude.upTo) return true;
     const { runIds, upTo } = start.prelude;
-    const page = log.readRuns(runIds, told, upTo);
+    const page = log.readRuns(runIds, preludeTo, upTo);
     if (isLineLost(page)) return false;
     for (const line of page.lines) {
-      if (!connection.canWrite() || !writeLine(line, true)) return false;
-      told = line.seq;
+      if (!sink.canTake() || !writeLine(line, true)) return false;
+      preludeTo = line.seq;
     }
     if (page.more) {
       scheduleAgain();
       return false;
     }
-    told = upTo;
+    preludeTo = upTo;
     return true;
   }
 
   /** True when the cursor has reached the head. */
   function writeLog(): boolean {
-    if (cursor >= log.head()) return true;
+    if (position >= log.head()) return true;
     const head = log.head();
-    const page = log.readAfter(scope, cursor);
+    const page = log.readAfter(scope, position);
     if (isLineLost(page)) return false;
     for (const line of page.lines) {
-      if (!connection.canWrite() || !writeLine(line, start.live && line.seq > start.liveFrom)) return false;
-      cursor = line.seq;
+      if (!sink.canTake() || !writeLine(line, start.live && line.seq > start.liveFrom)) return false;
+      position = line.seq;
       if (line.deleted && !scope.all) {
-        onSessionDeleted();
+        events.onEnd('session_deleted');
         return false;
       }
     }
@@ -117,7 +104,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
       scheduleAgain();
       return false;
     }
-    cursor = head;
+    position = head;
     return true;
   }
 
@@ -134,7 +121,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
   function isLineLost({ lines }: LogPage): boolean {
     const [next] = lines;
     if (!begun || (next?.seq === begun.seq && next.bytes === begun.bytes)) return false;
-    onLineLost();
+    events.onEnd('line_lost');
     return true;
   }
 
@@ -143,7 +130,7 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
     if (!begun && withText && isSaid(line) && !writeEndedText(line)) return false;
     if (!writePieces(line)) return false;
     if (line.type === 'message_end' && line.messageId !== undefined) sent.delete(line.messageId);
-    if (line.type === 'agent_end' && line.runId !== undefined) onRunEnd?.(line.runId);
+    if (line.type === 'agent_end' && line.runId !== undefined) events.onRunEnd?.(line.runId);
     return true;
   }
 
@@ -153,12 +140,12 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
 
   function writePieces(line: LogLine): boolean {
     for (let at = begun?.pieces ?? 0; at < line.pieces.length; at++) {
-      if (at > 0 && !connection.canWrite()) {
+      if (at > 0 && !sink.canTake()) {
         begun = { seq: line.seq, bytes: line.bytes, pieces: at };
         return false;
       }
       const piece = line.pieces[at];
-      if (piece) connection.write(piece);
+      if (piece) sink.write(piece);
     }
     begun = undefined;
     return true;
@@ -171,8 +158,8 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
     sent.set(line.messageId ?? '', offsets);
     for (let block = 0; block < text.blocks; block++) {
       for (let next = text.lineFrom(block, offsets[block] ?? 0); next; next = text.lineFrom(block, next.end)) {
-        if (!connection.canWrite()) return false;
-        connection.write(next.bytes);
+        if (!sink.canTake()) return false;
+        sink.write(next.bytes);
         offsets[block] = next.end;
       }
     }
@@ -188,16 +175,16 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
         for (;;) {
           const next = lines.live.ofMessage(message, block, offsets[block] ?? 0);
           if (!next) break;
-          if (!connection.canWrite()) return;
-          connection.write(next.bytes);
+          if (!sink.canTake()) return;
+          sink.write(next.bytes);
           offsets[block] = next.end;
         }
       }
     }
     writeToolOutput();
     for (const signal of engine.signals.since(scope, seenSignals)) {
-      if (!connection.canWrite()) return;
-      connection.write(lines.live.ofSignal(signal));
+      if (!sink.canTake()) return;
+      sink.write(lines.live.ofSignal(signal));
       seenSignals = signal.version;
     }
     // Those of other sessions are seen too: there is nothing to look for until the next one.
@@ -214,8 +201,8 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
       const key = `${tool.runId} ${tool.turnId} ${tool.toolCallId}`;
       const next = lines.live.ofTool(tool, sentOutput.get(key) ?? 0);
       if (!next) continue;
-      if (!connection.canWrite()) return;
-      connection.write(next.bytes);
+      if (!sink.canTake()) return;
+      sink.write(next.bytes);
       sentOutput.set(key, next.end);
     }
   }
@@ -227,13 +214,12 @@ export function createSubscription(connection: Connection, start: SubscriptionSt
       if (!begun) return true;
       const line = log.lineAt(begun.seq);
       if (line?.bytes !== begun.bytes) return false;
-      for (const piece of line.pieces.slice(begun.pieces)) connection.write(piece);
+      for (const piece of line.pieces.slice(begun.pieces)) sink.write(piece);
       begun = undefined;
       return true;
     },
     stop() {
       stopped = true;
-      clearTimeout(stalled);
     },
   };
 }

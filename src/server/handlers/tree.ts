@@ -1,4 +1,4 @@
-import type { ServedEngine } from '../engine/engine.js';
+import type { ServedEngine } from '../../engine/engine.js';
 
 /** A session's tree is its own entries and those it shares with the session it branched from. */
 export function isInTree({ store }: ServedEngine, sessionId: string, entryId: string): boolean {
