@@ -7,7 +7,7 @@ import { alignColumns } from './terminal/columns.js';
 import { currentDirectory } from './directory.js';
 import { exit, Refused, type ExitCode } from './exit.js';
 import { shortenHome } from './home-path.js';
-import { createPage } from './terminal/line-writer.js';
+import { createLineWriter } from './terminal/line-writer.js';
 import { orRefused } from './refusals.js';
 import { awaitRun } from './awaited-run.js';
 import { newestOrNew } from './newest.js';
@@ -26,7 +26,7 @@ const hintMs = 1_000;
  * `berth` with nothing: at a terminal it talks to the newest session of this directory, a text on standard input is sent there and
  * answered, and without either it shows that everything works.
  */
-export const bare: Subcommand = {
+export const defaultCommand: Subcommand = {
   usage: '',
   summary: '',
   async run(_args: object, cli) {
@@ -59,7 +59,7 @@ function isNpmStart(): boolean {
 async function showAround(cli: Cli, berth: Berth): Promise<ExitCode> {
   const { session_id: sessionId, run_id: runId } = await welcome(berth);
   cli.print(`> ${welcomePrompt}`);
-  const page = createPage(writeOut, outputColumns);
+  const page = createLineWriter(writeOut, outputColumns);
   const { outcome, error } = await awaitRun(berth, sessionId, runId, {
     say: (messageId, piece) => page.flow(messageId, piece),
     tell: cli.tell,

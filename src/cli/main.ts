@@ -95,7 +95,7 @@ function isNameOf({ usage }: Subcommand, typed: string): boolean {
 }
 
 async function load(name: string, typed: string[]): Promise<Subcommand | undefined> {
-  if (name === '' && !typed.some((word) => /^(-h|--help)$/.test(word))) return (await import('./default-command.js')).bare;
+  if (name === '' && !typed.some((word) => /^(-h|--help)$/.test(word))) return (await import('./default-command.js')).defaultCommand;
   return Object.hasOwn(subcommands, name) ? subcommands[name]?.() : undefined;
 }
 

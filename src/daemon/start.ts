@@ -14,7 +14,7 @@ import { limits } from '../protocol/limits.js';
 import { createClients } from '../server/clients.js';
 import { createCommandServer } from '../server/command-server.js';
 import { createCursors } from '../server/cursors.js';
-import type { DaemonFacts, ServerDeps } from '../server/handler-context.js';
+import type { DaemonFacts, HandlerContext } from '../server/handler-context.js';
 import { createEventServer } from '../server/event-server.js';
 import { createHandlers } from '../server/handlers.js';
 import { createLineRoom } from '../server/line-room.js';
@@ -27,7 +27,7 @@ import { readMigrations } from '../store/migrate.js';
 import { createStore, toReadStore } from '../store/store.js';
 import { findConfigWarnings } from './config-warnings.js';
 import { loadConfig, type Reloaded } from './loaded-config.js';
-import { createHands } from './tool-runtime.js';
+import { createToolRuntime } from './tool-runtime.js';
 import { migrationsDir } from './migrations-dir.js';
 import { createModelAccess } from './model-access.js';
 import type { Lock } from './lock.js';
@@ -78,7 +78,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   const db = openOrCreate(join(paths.stateDir, 'berth.db'), migrations);
   const store = createStore(db, newId('boot'));
   const clients = createClients({ onChange: tellClients });
-  const hands = createHands({ paths, env, store: toReadStore(store), engine: () => engine, config, log, umask });
+  const toolRuntime = createToolRuntime({ paths, env, store: toReadStore(store), engine: () => engine, config, log, umask });
   const engine: Engine = createEngine({
     store,
     providers: () => models.providers,
@@ -86,7 +86,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     summaryInstructions,
     retries: () => ({ attemptsMax: config().modelAttempts, minMs: config().modelRetryMs }),
     compactAtPercent: () => config().compactAtPercent,
-    ...hands.forEngine,
+    ...toolRuntime.forEngine,
     runsAtOnceMax: config().runsAtOnce,
     now: Date.now,
     clock: () => performance.now(),
@@ -121,7 +121,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
       return settle();
     },
   };
-  const deps: ServerDeps = {
+  const deps: HandlerContext = {
     engine,
     clients,
     viewState: createStateView(engine, clients),
@@ -143,7 +143,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     clients,
     newClientId: () => newId('cli'),
     seq: store.log.head,
-    prepareFor: (type) => (usesHands(type) || (type === 'get_daemon' && hasUncheckedRules()) ? hands.ready() : undefined),
+    prepareFor: (type) => (usesTools(type) || (type === 'get_daemon' && hasUncheckedRules()) ? toolRuntime.ready() : undefined),
     onBug: die('a bug'),
     lineRoom,
     unreadReplies: createUnreadReplies({
@@ -153,7 +153,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   });
   const cursors = createCursors({ engine, now: Date.now });
   const eventServer = createEventServer({ engine, cursors, clients, logId, now: Date.now, lineRoom });
-  await hands.reapLeft();
+  await toolRuntime.reapLeft();
   const recovered = engine.recover();
   const doors = {
     commands: commandServer.accept,
@@ -194,7 +194,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
 
   async function logConfigWarnings(): Promise<void> {
     try {
-      if (hasUncheckedRules()) await hands.forEngine.loadPolicy();
+      if (hasUncheckedRules()) await toolRuntime.forEngine.loadPolicy();
     } catch (error) {
       log.error({ err: error }, 'the rules of config.json cannot be checked');
     }
@@ -257,7 +257,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     watcher.close();
     listening.close();
     await settle();
-    await hands.endAll();
+    await toolRuntime.endAll();
     // What the last commits made true is still told: wakes are handled in the next turn.
     await nextTurn();
     await nextTurn();
@@ -281,7 +281,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
 }
 
 /** Commands after which an agent may well be at work, or that are about what it may do. */
-function usesHands(type: CommandType): boolean {
+function usesTools(type: CommandType): boolean {
   if (type === 'drain' || type === 'shutdown') return false;
   return commands[type].role === 'controller' || type === 'attach' || type === 'list_permissions' || type === 'get_ruling';
 }

@@ -5,7 +5,7 @@ import { runtimeDir, type Paths } from '../machine/paths.js';
 import type { Engine, EngineDeps } from '../engine/engine.js';
 import type { Policy } from '../policy/port.js';
 import { limits } from '../protocol/limits.js';
-import { once } from '../protocol/lazy.js';
+import { lazy } from '../protocol/lazy.js';
 import { todoLines } from '../protocol/todos.js';
 import { descriptorsMax } from '../server/descriptors.js';
 import type { ReadStore } from '../store/store.js';
@@ -39,7 +39,7 @@ type ForEngine = Pick<
  * What the daemon's agents touch the machine with, and what keeps them from touching more. All of it is loaded when it is first needed:
  * a daemon at rest holds none of it.
  */
-export function createHands({ paths, env, store, engine, config, log, umask }: Deps) {
+export function createToolRuntime({ paths, env, store, engine, config, log, umask }: Deps) {
   const home = env.HOME ?? homedir();
   const own = ownPlaces(paths, env);
   const shared = env.XDG_RUNTIME_DIR === undefined ? [] : [env.XDG_RUNTIME_DIR];
@@ -47,12 +47,12 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   /** Undefined as long as nothing could have been started. */
   let processes: Processes | undefined;
 
-  const loadBubblewrap = once(async (): Promise<() => BubblewrapFound> => {
+  const loadBubblewrap = lazy(async (): Promise<() => BubblewrapFound> => {
     const { createBubblewrap } = await import('../sandbox/bubblewrap.js');
     return createBubblewrap();
   });
 
-  const loadProcesses = once(async (): Promise<Processes> => {
+  const loadProcesses = lazy(async (): Promise<Processes> => {
     const [bubblewrap, { createProcesses }] = await Promise.all([loadBubblewrap(), import('../sandbox/processes.js')]);
     processes = createProcesses({ ledger, bubblewrap, env, home, umask, bounds: () => config().commandBounds });
     return processes;
@@ -66,7 +66,7 @@ export function createHands({ paths, env, store, engine, config, log, umask }: D
   };
 
   let policy: Policy | undefined;
-  const loadPolicy = once(async (): Promise<Policy> => {
+  const loadPolicy = lazy(async (): Promise<Policy> => {
     const [bubblewrap, { createPolicy }] = await Promise.all([loadBubblewrap(), import('../policy/judge.js')]);
     policy = createPolicy({
       home,

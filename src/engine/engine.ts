@@ -10,7 +10,7 @@ import { toReadStore, type Store } from '../store/store.js';
 import { isOfferedTo, type ToolEntry, type ToolFacts } from '../tools/port.js';
 import type { SystemPrompt } from '../context/port.js';
 import { createArtifactFiles, type ArtifactFiles } from './calls/artifact-files.js';
-import { createAsks } from './calls/requests.js';
+import { createRequests } from './calls/requests.js';
 import { createAttempts, type RetrySettings } from './run/attempts.js';
 import { createCheckpoint } from './door/checkpoint.js';
 import type { FaultPoint } from './door/fault-points.js';
@@ -18,7 +18,7 @@ import { createCommit, type Bookkeeping, type Commit, type Outcome } from './doo
 import { createCompactions } from './run/compactions.js';
 import { createDrainers, type Drainers } from './run/drainers.js';
 import { createHousekeeping, type Housekeeping } from './door/housekeeping.js';
-import { createPatientCommit, type PatientCommit } from './door/retrying-commit.js';
+import { createRetryingCommit, type RetryingCommit } from './door/retrying-commit.js';
 import { createLiveMessages } from './live/live-messages.js';
 import { createLiveSignals } from './live/live-signals.js';
 import { createLiveTools } from './live/live-tools.js';
@@ -26,10 +26,10 @@ import { createModelRequests } from './run/model-requests.js';
 import { recoverRuns } from './door/recover.js';
 import { createRespond } from './run/respond.js';
 import { createAnchors } from './run/anchors.js';
-import { createPermits } from './calls/authorize-call.js';
-import { createRuleBook } from './calls/effective-rules.js';
+import { createCallAuthorizer } from './calls/authorize-call.js';
+import { createEffectiveRules } from './calls/effective-rules.js';
 import { createRunHistories } from './run/run-history.js';
-import { createRunTurns } from './run/run-loop.js';
+import { createRunLoop } from './run/run-loop.js';
 import { createSlots } from './run/slots.js';
 import { createToolCalls } from './calls/tool-calls.js';
 import { createToolRegistry, type ToolChange } from './calls/tool-registry.js';
@@ -85,11 +85,11 @@ export function createEngine(deps: EngineDeps) {
    * Live text moves subscribers only; everything else looks when something was committed. It goes out as soon as all that came with it is
    * read: the end of the turn comes after more reads of the same socket, and readers would have nothing to do meanwhile.
    */
-  const stirs = createWakes((flush) => process.nextTick(flush));
-  const live = createLiveMessages({ wake: stirs.wake });
-  const liveTools = createLiveTools({ wake: stirs.wake });
-  const signals = createLiveSignals({ wake: stirs.wake, now });
-  const commit = createPatientCommit({
+  const liveWakes = createWakes((flush) => process.nextTick(flush));
+  const live = createLiveMessages({ wake: liveWakes.wake });
+  const liveTools = createLiveTools({ wake: liveWakes.wake });
+  const signals = createLiveSignals({ wake: liveWakes.wake, now });
+  const commit = createRetryingCommit({
     commit: createCommit({
       store: deps.store,
       fresh: () => ({ nowMs: now(), id: newId, contentOf: store.inputs.contentOf }),
@@ -103,18 +103,18 @@ export function createEngine(deps: EngineDeps) {
     onParked: tellParked,
     stopped: giveUp.signal,
   });
-  const { decide, create, decideShared, maintain, tryMaintain, attemptMaintain, maintainEventually } = commit;
+  const { decide, create, decideShared, maintain, tryMaintain, attemptMaintain, maintainWithRetry } = commit;
   const checkpoint = createCheckpoint({ store, bookkeeping: commit, live, fault });
   const housekeeping: Housekeeping = createHousekeeping({ store, bookkeeping: commit, now, dropFiles: (id) => artifacts.drop(id) });
   const artifacts: ArtifactFiles = createArtifactFiles({ store, bookkeeping: commit, dir: deps.artifactsDir, now, newId });
-  const asks = createAsks({ store, commit, wakes, now, attended });
+  const requests = createRequests({ store, commit, wakes, now, attended });
   const findRuleProblem = (rule: Rule, workspace: string | undefined): RuleProblem | undefined =>
     deps.policy()?.findRuleProblem(rule, { ...toolNames(), workspace });
-  const ruleBook = createRuleBook({ store, sources: deps.ruleSources, asks, attended, findProblem: findRuleProblem });
-  const anchors = createAnchors({ store, bookkeeping: commit, asks });
-  const permits = createPermits({
+  const ruleBook = createEffectiveRules({ store, sources: deps.ruleSources, requests, attended, findProblem: findRuleProblem });
+  const anchors = createAnchors({ store, bookkeeping: commit, requests });
+  const authorizer = createCallAuthorizer({
     loadPolicy: deps.loadPolicy,
-    asks,
+    requests,
     holdDirectory: anchors.hold,
     rulesFor: ruleBook.rulesFor,
     knownRules: ruleBook.known,
@@ -146,9 +146,9 @@ export function createEngine(deps: EngineDeps) {
     fault,
     onFirstWords: checkpoint.begin,
   });
-  const toolCalls = createToolCalls({ commit, asks, liveTools, permits, artifactsOf: artifacts.of, tools, clock, fault });
+  const toolCalls = createToolCalls({ commit, requests, liveTools, authorizer, artifactsOf: artifacts.of, tools, clock, fault });
   const slots = createSlots(deps.runsAtOnceMax);
-  const drive = createRunTurns({
+  const drive = createRunLoop({
     store,
     commit,
     live,
@@ -201,7 +201,7 @@ export function createEngine(deps: EngineDeps) {
   async function tellUntoldTools(): Promise<void> {
     for (let [next] = untoldTools; next && !isClosed; [next] = untoldTools) {
       const [name, op] = next;
-      await commit.decideSharedEventually(() => toolsUpdate(op, name));
+      await commit.decideSharedWithRetry(() => toolsUpdate(op, name));
       // One that has changed again meanwhile stands at the end.
       if (untoldTools.get(name) === op) untoldTools.delete(name);
     }
@@ -219,13 +219,13 @@ export function createEngine(deps: EngineDeps) {
   return {
     store,
     commit: { decide, create, decideShared } satisfies Commit,
-    bookkeeping: { maintain, tryMaintain, attemptMaintain, maintainEventually } satisfies Bookkeeping & Partial<PatientCommit>,
+    bookkeeping: { maintain, tryMaintain, attemptMaintain, maintainWithRetry } satisfies Bookkeeping & Partial<RetryingCommit>,
     /** Hears the events of every commit before anyone is woken, to have them ready for readers. Whoever missed some reads the log. */
     onCommitted(listener: (events: readonly DurableEvent[]) => void): void {
       commitListeners.add(listener);
     },
     wakes,
-    stirs,
+    liveWakes,
     live,
     liveTools,
     signals,
@@ -261,7 +261,7 @@ export function createEngine(deps: EngineDeps) {
       housekeeping.stop();
       checkpoint.stop();
       wakes.close();
-      stirs.close();
+      liveWakes.close();
     },
     /** Interrupts what runs and waits until it is settled, for a bounded time when the store does not take commits. */
     async stop(): Promise<void> {

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { compactionTrigger, message, role, turnKind, usage } from './messages.js';
-import { once } from './lazy.js';
+import { lazy } from './lazy.js';
 import { rule } from './permissions.js';
 import { uiAnswer } from './requests/request-answers.js';
 import { uiRequest } from './requests/requests.js';
@@ -77,7 +77,7 @@ const inDaemon = { session_id: z.literal(noSession) };
 
 /** Makes a row whose schema is built when first looked at. */
 function event<P, const L extends boolean>({ payload, ...row }: { summary: string; live: L; payload: () => P }) {
-  const payloadOnce = once(payload);
+  const payloadOnce = lazy(payload);
   return {
     ...row,
     get payload(): P {

@@ -1,4 +1,4 @@
-import { once } from './lazy.js';
+import { lazy } from './lazy.js';
 
 /**
  * Every character that a person cannot see or that a terminal acts on: control and format characters (bidirectional overrides, zero-width
@@ -16,11 +16,11 @@ const joining = String.raw`(?!\p{Default_Ignorable_Code_Point})(?=[\p{L}\p{M}])[
 /** A joiner in its place: between two of those, or in an emoji of several. */
 const joinerClass = String.raw`(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d(?=\p{Extended_Pictographic})|(?<=${joining})[\u200c\u200d](?=${joining})`;
 // Made when they are needed: to look all these characters up takes milliseconds, and most texts are plain.
-const hidden = once(() => new RegExp(hiddenClass, 'gu'));
-const joinerOrHidden = once(() => new RegExp(`(${joinerClass})|${hiddenClass}`, 'gu'));
-const hiddenOrLineEnd = once(() => new RegExp(`[\\n\\t]|${hiddenClass}`, 'gu'));
+const hidden = lazy(() => new RegExp(hiddenClass, 'gu'));
+const joinerOrHidden = lazy(() => new RegExp(`(${joinerClass})|${hiddenClass}`, 'gu'));
+const hiddenOrLineEnd = lazy(() => new RegExp(`[\\n\\t]|${hiddenClass}`, 'gu'));
 /** The same, and what looks like a space without being one, or means something else on each machine. */
-const ambiguous = once(() => new RegExp(String.raw`(?![ \n\t])[\p{Z}\p{C}\u2800\ufffc\ufffd]|${hiddenClass}`, 'u'));
+const ambiguous = lazy(() => new RegExp(String.raw`(?![ \n\t])[\p{Z}\p{C}\u2800\ufffc\ufffd]|${hiddenClass}`, 'u'));
 /** Texts that hold nothing of all this, cheap to know. */
 const plainText = /^[\n\t\x20-\x7e]*$/;
 const plainLine = /^[\x20-\x7e]*$/;

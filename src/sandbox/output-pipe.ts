@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { limits } from '../protocol/limits.js';
-import { systemProgram } from './find-program.js';
+import { findProgram } from './find-program.js';
 
 const run = promisify(execFile);
 
@@ -87,7 +87,7 @@ async function makePipe(): Promise<{ readEnd: number; writeEnd: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-pipe-'));
   const path = join(folder, 'output');
   try {
-    await run(systemProgram('mkfifo') ?? 'mkfifo', ['-m', '600', path], { env: {}, cwd: '/' });
+    await run(findProgram('mkfifo') ?? 'mkfifo', ['-m', '600', path], { env: {}, cwd: '/' });
     const readEnd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     return { readEnd, writeEnd: openSync(path, constants.O_WRONLY) };
   } finally {

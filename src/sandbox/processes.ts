@@ -8,7 +8,7 @@ import { openOutputPipe } from './output-pipe.js';
 import { CannotStart, createSpawner, toCannotStart, toEnded, type SpawnDeps } from './spawn.js';
 import { machineBootId, readStat } from './process-table.js';
 import { askToEnd, endFamily, namespaceInit, signal, type Family } from './process-tree.js';
-import { createProcessWatch, type CommandBounds, type Excess } from './resource-limits.js';
+import { createResourceWatch, type CommandBounds, type Excess } from './resource-limits.js';
 import type { Exit, Processes, RunningCommand, StartedCommand } from './port.js';
 
 /** A child that a crash may leave behind. */
@@ -51,7 +51,7 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Pro
   const farewells = new Map<string, Set<() => Promise<void>>>();
   const bootId = machineBootId();
   const spawnCommand = createSpawner(deps);
-  const watchProcess = createProcessWatch();
+  const watchProcess = createResourceWatch();
 
   async function start(asked: StartedCommand): Promise<RunningCommand> {
     const { confinement, autorunKind, command, cwd, sessionId, runId, toolCallId } = asked;

@@ -38,7 +38,7 @@ const sliceSize = 32;
  * a daemon has none delegated, and the kernel's own bounds are of addresses, of which node, java and sanitizers reserve far more than
  * they use. What a command outside of a namespace has cut loose from its session is not seen.
  */
-export function createProcessWatch() {
+export function createResourceWatch() {
   const watched = new Set<Watched>();
   // Whoever multiplies has twice as many in a moment, and counting costs little.
   const schedules = [

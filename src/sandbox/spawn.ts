@@ -7,7 +7,7 @@ import { O_PATH } from '../machine/system-calls.js';
 import type { Confinement } from './port.js';
 import { toChildEnv } from './child-env.js';
 import type { OutputPipe } from './output-pipe.js';
-import { systemProgram } from './find-program.js';
+import { findProgram } from './find-program.js';
 import { markerVariable, watermarkOf } from './process-tree.js';
 
 export interface SpawnDeps {
@@ -68,9 +68,9 @@ export function createSpawner({ bubblewrap, env, home, umask }: SpawnDeps) {
   const countsProcesses = process.getuid?.() !== 0 && countsByNamespace(release());
 
   function spawnIn({ command, cwd, confinement, marker, pipe, processesMax }: Spawned): ChildProcess {
-    const bash = systemProgram('bash');
+    const bash = findProgram('bash');
     const shell = bash ?? '/bin/sh';
-    const nice = systemProgram('nice');
+    const nice = findProgram('nice');
     const bare = confinement.kind === 'bare';
     // Only bash can set these two.
     const watermark = bash === undefined ? undefined : watermarkOf(marker);

@@ -10,7 +10,7 @@ export function createCursors({ engine, now }: { engine: ServedEngine; now(): nu
   const ofAll = new Set<LogCursor>();
 
   engine.wakes.listen(pump);
-  engine.stirs.listen(pump);
+  engine.liveWakes.listen(pump);
 
   function pump(sessionId: string): void {
     for (const cursor of bySession.get(sessionId) ?? []) cursor.pump();

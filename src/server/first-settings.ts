@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { queueMode } from '../protocol/events.js';
-import { once } from '../protocol/lazy.js';
+import { lazy } from '../protocol/lazy.js';
 import type { ServedEngine } from '../engine/engine.js';
 import type { Outcome } from '../engine/door/commit.js';
 
-const firstSettings = once(() =>
+const firstSettings = lazy(() =>
   z.object({ steering_mode: queueMode, follow_up_mode: queueMode, active_tools: z.array(z.string()).nullable() }).partial(),
 );
 export type FirstSettings = z.infer<ReturnType<typeof firstSettings>>;

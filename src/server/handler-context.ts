@@ -5,7 +5,7 @@ import type { Client, Clients } from './clients.js';
 import type { ViewState } from './state-view.js';
 
 /** What every handler may use. */
-export interface ServerDeps {
+export interface HandlerContext {
   engine: ServedEngine;
   clients: Clients;
   viewState: ViewState;
@@ -39,7 +39,7 @@ export interface DaemonFacts {
 }
 
 /** The session a command means: the one it names, else the connection's, else the daemon's active one. */
-export function sessionIdFor({ engine }: ServerDeps, named: string | undefined, client: Client): string | undefined {
+export function sessionIdFor({ engine }: HandlerContext, named: string | undefined, client: Client): string | undefined {
   if (named !== undefined) return named;
   if (client.sessionId !== '') return client.sessionId;
   const active = engine.store.meta.get('active_session');
@@ -47,7 +47,7 @@ export function sessionIdFor({ engine }: ServerDeps, named: string | undefined, 
 }
 
 /** The state of the session a command means; undefined when there is none, or it is being deleted. */
-export function stateFor(deps: ServerDeps, named: string | undefined, client: Client): SessionState | undefined {
+export function stateFor(deps: HandlerContext, named: string | undefined, client: Client): SessionState | undefined {
   const id = sessionIdFor(deps, named, client);
   const state = id === undefined ? undefined : deps.engine.store.load(id);
   return state?.deleting ? undefined : state;

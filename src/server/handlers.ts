@@ -1,4 +1,4 @@
-import type { ServerDeps } from './handler-context.js';
+import type { HandlerContext } from './handler-context.js';
 import type { Handlers } from './handler.js';
 import { createAskingHandlers } from './handlers/requests.js';
 import { createConnectionHandlers } from './handlers/connection.js';
@@ -11,7 +11,7 @@ import { createReadingHandlers } from './handlers/history.js';
 import { createSessionHandlers } from './handlers/sessions.js';
 
 /** A handler for every row of the command table; a missing one does not compile. */
-export function createHandlers(deps: ServerDeps): Handlers {
+export function createHandlers(deps: HandlerContext): Handlers {
   return {
     ...createConnectionHandlers(deps),
     ...createInputHandlers(deps),

@@ -1,4 +1,4 @@
-import { once } from '../protocol/lazy.js';
+import { lazy } from '../protocol/lazy.js';
 import type { BubblewrapFound } from '../sandbox/bubblewrap.js';
 import type { ToolEntry } from './port.js';
 import type { Processes } from '../sandbox/port.js';
@@ -14,7 +14,7 @@ interface Deps {
 
 /** The tools that work on files, commands and people, in the order in which models are told of them. Each is loaded when it is first needed. */
 export function listTools({ todos, processes, bubblewrap }: Deps): ToolEntry[] {
-  const marks = once(async () => (await import('./files/read-marks.js')).createReadMarks());
+  const marks = lazy(async () => (await import('./files/read-marks.js')).createReadMarks());
   return [
     toolEntry(toolFacts.read, async () => (await import('./files/read.js')).createReadTool({ marks: await marks() })),
     toolEntry(toolFacts.write, async () => (await import('./files/write.js')).createWriteTool({ marks: await marks() })),

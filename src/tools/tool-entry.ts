@@ -1,7 +1,7 @@
-import { once } from '../protocol/lazy.js';
+import { lazy } from '../protocol/lazy.js';
 import type { Tool, ToolEntry, ToolFacts } from './port.js';
 
 /** A tool that is loaded when it is first needed. Its arguments are checked by its own schema before it gets them. */
 export function toolEntry<Args>(facts: ToolFacts, load: () => Promise<Tool<Args>>): ToolEntry {
-  return { ...facts, load: once(load as () => Promise<Tool>) };
+  return { ...facts, load: lazy(load as () => Promise<Tool>) };
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLineView } from '../../src/cli/attach/line-view.js';
-import { createPage } from '../../src/cli/terminal/line-writer.js';
+import { createLineWriter } from '../../src/cli/terminal/line-writer.js';
 import { createStyle } from '../../src/cli/terminal/style.js';
 import { applyEvent, emptyView } from '../../src/view/session-view.js';
 import type { EventPayload, EventType, WireEvent } from '../../src/protocol/events.js';
@@ -13,7 +13,7 @@ function watch() {
   let view = emptyView('s');
   let seq = 0;
   const lines = createLineView(
-    createPage((piece) => (text += piece)),
+    createLineWriter((piece) => (text += piece)),
     createStyle(false),
     (by) => by === 'me',
   );
@@ -27,7 +27,7 @@ function watch() {
     opened(): string {
       let seen = '';
       createLineView(
-        createPage((piece) => (seen += piece)),
+        createLineWriter((piece) => (seen += piece)),
         createStyle(false),
         () => false,
       ).open(view, true);

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { alignColumns, clipColumns, columnsOf } from '../../src/cli/terminal/columns.js';
-import { createPage } from '../../src/cli/terminal/line-writer.js';
+import { createLineWriter } from '../../src/cli/terminal/line-writer.js';
 
 function openPage() {
   let written = '';
-  return { page: createPage((text) => (written += text)), written: () => written };
+  return { page: createLineWriter((text) => (written += text)), written: () => written };
 }
 
 test('no line begins in the middle of another', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createPage } from '../../src/cli/terminal/line-writer.js';
+import { createLineWriter } from '../../src/cli/terminal/line-writer.js';
 import { createStyle } from '../../src/cli/terminal/style.js';
 import { showToolEnd } from '../../src/cli/attach/tool-lines.js';
 import type { EventPayload } from '../../src/protocol/events.js';
@@ -7,7 +7,7 @@ import { createToolOutputs } from '../../src/view/tools/tool-output.js';
 
 function open() {
   let text = '';
-  const page = createPage((piece) => (text += piece));
+  const page = createLineWriter((piece) => (text += piece));
   const outputs = createToolOutputs({
     onOutput: (callId, piece) => page.flow(`${callId} output`, piece, { indent: '  ' }),
     onSkipped: (_callId, characters) => page.line(`  [${characters} characters of its output were skipped]`),

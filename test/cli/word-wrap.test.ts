@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { columnsOf } from '../../src/cli/terminal/columns.js';
-import { createPage } from '../../src/cli/terminal/line-writer.js';
+import { createLineWriter } from '../../src/cli/terminal/line-writer.js';
 import { createStyle } from '../../src/cli/terminal/style.js';
 import { wrapLine, wrapText } from '../../src/cli/terminal/word-wrap.js';
 
-function written(width: number, say: (page: ReturnType<typeof createPage>) => void): string {
+function written(width: number, say: (page: ReturnType<typeof createLineWriter>) => void): string {
   let text = '';
-  const page = createPage(
+  const page = createLineWriter(
     (piece) => (text += piece),
     () => width,
   );

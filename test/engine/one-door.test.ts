@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import type { Bookkeeping, BookkeepingRows } from '../../src/engine/door/commit.js';
-import type { ServerDeps } from '../../src/server/handler-context.js';
+import type { HandlerContext } from '../../src/server/handler-context.js';
 import type { ReadStore } from '../../src/store/store.js';
 import { createTestEngine } from '../support/engine.js';
 
 /** What a handler might try. The type check fails when one of these lines compiles. */
-export function tryFromHandler({ engine }: ServerDeps): unknown {
+export function tryFromHandler({ engine }: HandlerContext): unknown {
   const { store } = engine;
   return [
     // @ts-expect-error a handler has no writers

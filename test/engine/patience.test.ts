@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Bookkeeping, Commit } from '../../src/engine/door/commit.js';
-import { createPatientCommit } from '../../src/engine/door/retrying-commit.js';
+import { createRetryingCommit } from '../../src/engine/door/retrying-commit.js';
 
 test.each([
   ['storage_full', 'the disk is full; free some space'],
@@ -10,8 +10,8 @@ test.each([
   async (fault, why) => {
     const parked: (string | undefined)[] = [];
     const commit = { attemptMaintain: () => fault } as unknown as Commit & Bookkeeping;
-    const patient = createPatientCommit({ commit, onParked: (_session, told) => parked.push(told), stopped: AbortSignal.abort() });
-    await expect(patient.maintainEventually('ses_1', () => undefined)).rejects.toThrow(
+    const patient = createRetryingCommit({ commit, onParked: (_session, told) => parked.push(told), stopped: AbortSignal.abort() });
+    await expect(patient.maintainWithRetry('ses_1', () => undefined)).rejects.toThrow(
       `the database could not be written for session ses_1 before the daemon stopped: ${why}, then start the daemon again`,
     );
     expect(parked).toEqual([fault]);

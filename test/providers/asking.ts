@@ -1,5 +1,5 @@
 import { createLiveMessages } from '../../src/engine/live/live-messages.js';
-import { contentOf } from '../../src/engine/run/assemble-content.js';
+import { assembleContent } from '../../src/engine/run/assemble-content.js';
 import type { ContentBlock } from '../../src/protocol/messages.js';
 import type { KeyDeps } from '../../src/providers/keys.js';
 import {
@@ -132,5 +132,5 @@ export function contentFrom(deltas: ModelDelta[]): ContentBlock[] {
     } else if (delta.type === 'tool_call') live.introduceCall(message, delta.block, delta.id, delta.name);
     else if (delta.type === 'tool_arguments') live.append(message, delta.block, 'tool_call', delta.json);
   }
-  return contentOf(message, live, 'stop');
+  return assembleContent(message, live, 'stop');
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { apis } from '../../src/machine/provider-config.js';
-import { watchSilence } from '../../src/providers/http/idle-timeout.js';
+import { createIdleTimeout } from '../../src/providers/http/idle-timeout.js';
 import type { Step } from '../support/fake-model/reply.js';
 import { createAsking, failureOf, key, textOf } from './asking.js';
 import { createRawServer } from './raw-server.js';
@@ -21,7 +21,7 @@ function pause(ms: number): Step {
 
 /** Longer than anybody would be waited for. */
 function untilTooLate(): Promise<void> {
-  return new Promise((resolve) => watchSilence(2 * idleMs, resolve).listen(true));
+  return new Promise((resolve) => createIdleTimeout(2 * idleMs, resolve).listen(true));
 }
 
 describe.each(apis)('%s', (api) => {

@@ -156,7 +156,7 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
   /** Looks after every commit of the session and whenever something live about it changed. */
   async function waitFor<T>(sessionId: string, look: () => T | undefined): Promise<T> {
     const stop = new AbortController();
-    const seen = await Promise.race([engine.wakes, engine.stirs].map((wakes) => until(wakes, sessionId, stop.signal, look)));
+    const seen = await Promise.race([engine.wakes, engine.liveWakes].map((wakes) => until(wakes, sessionId, stop.signal, look)));
     stop.abort();
     return seen as T;
   }

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { cleanText, cutLines, unfinished } from '../../src/tools/output/clean-text.js';
-import { createKeptOutput } from '../../src/tools/output/output-capture.js';
-import { brokenEnd, brokenStart, createLastBytes } from '../../src/tools/output/tail-buffer.js';
+import { createOutputCapture } from '../../src/tools/output/output-capture.js';
+import { brokenEnd, brokenStart, createTailBuffer } from '../../src/tools/output/tail-buffer.js';
 import { createLiveOutput } from '../../src/tools/output/live-output.js';
 import type { Artifacts } from '../../src/tools/port.js';
 import { makeTempDir } from '../support/temp-dir.js';
@@ -71,7 +71,7 @@ test('the end of a piece that may go on is known', () => {
 
 test('the last bytes are the last bytes, however they come', () => {
   for (const size of [1, 3, 7, 10, 11, 64, 1_000]) {
-    const last = createLastBytes(10);
+    const last = createTailBuffer(10);
     let all = '';
     for (let i = 0; i < 200; i++) {
       const piece = String.fromCharCode(97 + (i % 26)).repeat(size);
@@ -92,7 +92,7 @@ test('characters that were cut are seen', () => {
 
 function keepIn(dir: string, wholeFile = false) {
   const artifacts = artifactsIn(dir);
-  return { artifacts, kept: createKeptOutput({ artifacts, wholeFile }) };
+  return { artifacts, kept: createOutputCapture({ artifacts, wholeFile }) };
 }
 
 test('what is short stays in memory, and no file is made', async () => {
@@ -177,7 +177,7 @@ test('what is read in several pieces comes once, with characters whole', async (
 test('a disk that is full costs what is left out, and nothing else', async () => {
   using dir = makeTempDir();
   const full: Artifacts = { ...artifactsIn(dir.path), begin: () => ({ id: 'art_x', path: '/dev/full/not/a/folder' }) };
-  const kept = createKeptOutput({ artifacts: full });
+  const kept = createOutputCapture({ artifacts: full });
   await kept.write(Buffer.alloc(100_000, 'x\n'));
   expect(kept.take(true)).toMatch(/\[… \d+ bytes left out; it could not be kept: ENOTDIR\]/);
   await kept.end();

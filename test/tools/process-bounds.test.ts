@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, realpathSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createProcessWatch } from '../../src/sandbox/resource-limits.js';
+import { createResourceWatch } from '../../src/sandbox/resource-limits.js';
 import { namespaceInit } from '../../src/sandbox/process-tree.js';
 import { missing } from '../needs.js';
 import { confine, roomy, runIn, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
@@ -90,7 +90,7 @@ test.skipIf(missing('bwrap'))(
     const greedy = spawn('sh', ['-c', 'sleep 1000 & sleep 1000 & sleep 1000 & wait'], { detached: true, stdio: 'ignore' });
     try {
       await expect.poll(() => namespaceInit(making.pid ?? 0)).toBeDefined();
-      const watch = createProcessWatch();
+      const watch = createResourceWatch();
       const told: string[] = [];
       const bounds = { ...roomy, processes: 3 };
       watch({ pid: making.pid ?? 0, startTime: 0, namespaced: true, bounds, onExcess: () => void told.push('making') });

@@ -9,7 +9,7 @@ import { exit, type ExitCode } from '../exit.js';
 import { shortenHome } from '../home-path.js';
 import { createLineInput } from './line-input.js';
 import { createLineView } from './line-view.js';
-import { createPage } from '../terminal/line-writer.js';
+import { createLineWriter } from '../terminal/line-writer.js';
 import { replayEvents } from './replay.js';
 import { describeGone } from '../restart-hint.js';
 import { isColoured, outputColumns, writeErr, writeOut } from '../terminal/standard-streams.js';
@@ -44,7 +44,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
         onLeave: leave,
       })
     : undefined;
-  const page = createPage((text) => (terminal ? terminal.write(text) : writeOut(text)), outputColumns);
+  const page = createLineWriter((text) => (terminal ? terminal.write(text) : writeOut(text)), outputColumns);
   const view = createLineView(page, createStyle(isColoured()), (by) => by.includes(berth.hello().client_id));
   const note = (text: string): void => (json ? writeErr(`${printable(text)}\n`) : view.note(printable(text)));
   const started = new Set<string>();

@@ -15,7 +15,7 @@ import { createToolOutputs } from '../../view/tools/tool-output.js';
 import { adviseResume, describePause } from '../advice.js';
 import { clipColumns } from '../terminal/columns.js';
 import { clipHeadline, showEnding, showMessage } from './message-lines.js';
-import type { Page } from '../terminal/line-writer.js';
+import type { LineWriter } from '../terminal/line-writer.js';
 import { requestLines, type Shown } from './request-lines.js';
 import type { Style } from '../terminal/style.js';
 import { showToolEnd } from './tool-lines.js';
@@ -39,7 +39,7 @@ export interface LineView {
 }
 
 /** A session as lines, as it happens. `isOwn` knows the answers that were given here. */
-export function createLineView(page: Page, style: Style, isOwn: (by: string) => boolean): LineView {
+export function createLineView(page: LineWriter, style: Style, isOwn: (by: string) => boolean): LineView {
   const stream = createMessageStream((messageId, kind, piece) =>
     page.flow(`${messageId} ${kind}`, piece, kind === 'thinking' ? { paint: style.dim } : {}),
   );

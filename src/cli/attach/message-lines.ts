@@ -1,27 +1,27 @@
 import type { Message } from '../../protocol/messages.js';
 import { messageNotes, messageParts, type MessageNote, type MessagePart } from '../../view/message-text.js';
 import { clipColumns } from '../terminal/columns.js';
-import type { Page } from '../terminal/line-writer.js';
+import type { LineWriter } from '../terminal/line-writer.js';
 import type { Style } from '../terminal/style.js';
 
 const headlineColumnsMax = 100;
 const skippedColumnsMax = 160;
 
 /** Puts an ended message on the page. `linesMax` cuts the results of tools. */
-export function showMessage(page: Page, style: Style, message: Message, linesMax = Infinity): void {
+export function showMessage(page: LineWriter, style: Style, message: Message, linesMax = Infinity): void {
   if (message.role === 'user') page.gap();
   for (const part of messageParts(message)) showPart(page, style, message, part, linesMax);
   page.endLine();
 }
 
 /** Says what is special about the end of an answer that was watched; `streamed` when all of it was shown as it came. */
-export function showEnding(page: Page, style: Style, message: Message, streamed: boolean): void {
+export function showEnding(page: LineWriter, style: Style, message: Message, streamed: boolean): void {
   page.endLine();
   // Why an answer breaks off is said by the end of its run.
   for (const note of messageNotes(message, { streamed })) if (note.about !== 'broken_off') showNote(page, style, note);
 }
 
-function showPart(page: Page, style: Style, { id, role }: Message, part: MessagePart, linesMax: number): void {
+function showPart(page: LineWriter, style: Style, { id, role }: Message, part: MessagePart, linesMax: number): void {
   switch (part.kind) {
     case 'text':
       return page.flow(`${id} text`, part.text, role === 'user' ? { indent: '> ', paint: style.bold } : {});
@@ -41,7 +41,7 @@ function showPart(page: Page, style: Style, { id, role }: Message, part: Message
   }
 }
 
-function showNote(page: Page, style: Style, { about, text }: MessageNote): void {
+function showNote(page: LineWriter, style: Style, { about, text }: MessageNote): void {
   page.line(style.dim(`[${text}${about === 'truncated' ? '; berth log has it all' : ''}]`));
 }
 
@@ -51,7 +51,7 @@ export function describeSkipped(name: string, reason: string): string {
 }
 
 /** What a tool said, indented. */
-export function showOutput(page: Page, style: Style, id: string, text: string, linesMax: number): void {
+export function showOutput(page: LineWriter, style: Style, id: string, text: string, linesMax: number): void {
   const lines = text.split('\n');
   const shown = lines.length > linesMax + 1 ? lines.slice(0, linesMax) : lines;
   page.flow(`${id} output`, shown.join('\n'), { indent: '  ' });

@@ -3,7 +3,7 @@ import { describeToolEnd } from '../../view/tools/tool-result.js';
 import { clipLines, paintDiff } from './clipped-lines.js';
 import { clipColumns } from '../terminal/columns.js';
 import { describeSkipped, showOutput } from './message-lines.js';
-import type { Page } from '../terminal/line-writer.js';
+import type { LineWriter } from '../terminal/line-writer.js';
 import type { Style } from '../terminal/style.js';
 
 const resultLinesMax = 20;
@@ -11,7 +11,7 @@ const diffLinesMax = 40;
 const reasonColumnsMax = 160;
 
 /** What came of a call; `unseen` is the part of its result that was not shown as it came. */
-export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string): void {
+export function showToolEnd(page: LineWriter, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string): void {
   const { name, outcome, reason, took, diff, output, artifact } = describeToolEnd(ended, unseen);
   if (outcome === 'skipped') return page.line(style.dim(describeSkipped(name, reason)));
   if (diff !== '') showDiff(page, style, diff);
@@ -22,7 +22,7 @@ export function showToolEnd(page: Page, style: Style, ended: EventPayload<'tool_
   page.line(style.dim(`[tool] ${name} ${outcome}${after}${why}`));
 }
 
-function showDiff(page: Page, style: Style, diff: string): void {
+function showDiff(page: LineWriter, style: Style, diff: string): void {
   const { lines, missing } = clipLines(diff, diffLinesMax);
   for (const line of lines) page.line(`  ${paintDiff(line, style)}`);
   if (missing !== '') page.line(style.dim(`  [${missing}]`));

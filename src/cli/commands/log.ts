@@ -5,7 +5,7 @@ import { shortId } from '../../view/short-ids.js';
 import { adviseResume } from '../advice.js';
 import { exit } from '../exit.js';
 import { showMessage } from '../attach/message-lines.js';
-import { createPage } from '../terminal/line-writer.js';
+import { createLineWriter } from '../terminal/line-writer.js';
 import { orRefused } from '../refusals.js';
 import { isColoured, outputColumns, writeOut } from '../terminal/standard-streams.js';
 import { createStyle } from '../terminal/style.js';
@@ -27,7 +27,7 @@ export const log: Subcommand = {
     const sessionId = await cli.resolve(berth, session);
     const messages = await readMessages(berth, sessionId, messagesMax);
     const endings = json ? new Map<string, string>() : await readEndings(berth, sessionId, messages);
-    const page = createPage(writeOut, outputColumns);
+    const page = createLineWriter(writeOut, outputColumns);
     const style = createStyle(isColoured());
     for (const [at, message] of messages.entries()) {
       const whole = message.truncated ? await withWholeText(berth, message) : message;

@@ -9,7 +9,7 @@ import { adviseResume } from '../advice.js';
 import { awaitRun, type AwaitedRun } from '../awaited-run.js';
 import { exit, Refused, WrongUsage, type ExitCode } from '../exit.js';
 import { newestOrNew } from '../newest.js';
-import { createPage } from '../terminal/line-writer.js';
+import { createLineWriter } from '../terminal/line-writer.js';
 import { orRefused } from '../refusals.js';
 import { outputColumns, writeOut } from '../terminal/standard-streams.js';
 import { readStdin } from '../terminal/stdin.js';
@@ -127,7 +127,7 @@ async function submit(berth: Berth, session_id: string, text: string, kind: 'pro
 
 async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: true | undefined): Promise<ExitCode> {
   const { session_id: sessionId, run_id: runId } = accepted;
-  const page = createPage(writeOut, outputColumns);
+  const page = createLineWriter(writeOut, outputColumns);
   process.once('SIGINT', () => {
     cli.complain(`\nberth: the run goes on; berth attach ${shortId(sessionId)} watches it`);
     process.exit(exit.refused);

@@ -8,7 +8,7 @@ export interface FlowStyle {
 }
 
 /** Text that comes in pieces and whole lines, on one stream: no line begins in the middle of another. */
-export interface Page {
+export interface LineWriter {
   /** More of a text; `of` tells texts apart, and another one begins on a new line. */
   flow(of: string, piece: string, style?: FlowStyle): void;
   /** A line of our own; what others wrote must be printable already. */
@@ -20,7 +20,7 @@ export interface Page {
 }
 
 /** `columns` is how wide the page is now; where that is unbounded, lines stay as they are. */
-export function createPage(write: (text: string) => void, columns: () => number = () => Infinity): Page {
+export function createLineWriter(write: (text: string) => void, columns: () => number = () => Infinity): LineWriter {
   let flowing: string | undefined;
   let stream = createPrintableStream();
   const wrap = createWordWrap();

@@ -4,11 +4,11 @@ import { limits } from '../../protocol/limits.js';
 import type { ArtifactPiece } from '../../store/rows/artifact-rows.js';
 import type { ReadStore } from '../../store/store.js';
 import type { Artifacts } from '../../tools/port.js';
-import type { PatientCommit } from '../door/retrying-commit.js';
+import type { RetryingCommit } from '../door/retrying-commit.js';
 
 interface Deps {
   store: ReadStore;
-  bookkeeping: Pick<PatientCommit, 'maintainEventually'>;
+  bookkeeping: Pick<RetryingCommit, 'maintainWithRetry'>;
   /** Where files are kept; made when the first is. */
   dir: string;
   now(): number;
@@ -40,7 +40,7 @@ export function createArtifactFiles({ store, bookkeeping, dir, now, newId, bytes
       },
       async keep({ id, mimeType, bytes, droppedBytes = 0 }) {
         let dropped: string[] = [];
-        await bookkeeping.maintainEventually(sessionId, ({ artifacts }) => {
+        await bookkeeping.maintainWithRetry(sessionId, ({ artifacts }) => {
           artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now());
           dropped = artifacts.dropOldest(bytesMax, id);
         });

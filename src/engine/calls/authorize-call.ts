@@ -9,14 +9,14 @@ import type { ApprovalNeed, Preparation, Reach, Tool } from '../../tools/port.js
 import { unlessAborted } from '../run/abortable.js';
 import type { Anchors } from '../run/anchors.js';
 import { toApprovalParams } from './approval-params.js';
-import type { Answered, PersonRequest, Asks } from './requests.js';
-import type { RunHands } from '../run/step-context.js';
+import type { Answered, PersonRequest, Requests } from './requests.js';
+import type { StepContext } from '../run/step-context.js';
 
 interface Deps {
   loadPolicy(): Promise<Policy>;
-  asks: Asks;
+  requests: Requests;
   /** What counts for a session now; asks about the workspace's own config where nobody has decided about it yet. */
-  rulesFor(state: SessionState, call: OpenCall, waiting: RunHands, workspace: string): Promise<SourcedRule[]>;
+  rulesFor(state: SessionState, call: OpenCall, waiting: StepContext, workspace: string): Promise<SourcedRule[]>;
   /** The real path of the session's directory, if it is still the one that the session was made in; otherwise why nothing may be done. */
   holdDirectory: Anchors['hold'];
   /** The rules and the mode at this moment, without asking anybody. */
@@ -41,7 +41,7 @@ export interface ReadyCall {
 }
 
 /** How a call waits for its answer. */
-export interface Waiting extends RunHands {
+export interface Waiting extends StepContext {
   mayGiveWay: boolean;
 }
 
@@ -55,7 +55,7 @@ interface Examined {
 }
 
 /** What became of a call. What a person said has its `audit` in the commit of the answer. */
-export type Permit =
+export type Authorization =
   | { kind: 'granted'; reach: Reach; basis: string | undefined; audit: AuditEntry | undefined; settledBy?: SettledBy | undefined }
   /** Told to the model; the turn goes on. */
   | { kind: 'refused'; why: string; audit: AuditEntry | undefined; settledBy?: SettledBy | undefined }
@@ -65,9 +65,9 @@ export type Permit =
   | { kind: 'gone' };
 
 /** Finds out whether a call may run: from the rules, the mode, or a person. */
-export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, knownRules, modeOf, timeoutMs }: Deps) {
+export function createCallAuthorizer({ loadPolicy, requests, holdDirectory, rulesFor, knownRules, modeOf, timeoutMs }: Deps) {
   /** What a call would do now, and what the policy says of it; a string says why it cannot be done at all. */
-  async function examine(state: SessionState, ready: ReadyCall, waiting: RunHands): Promise<Examined | string> {
+  async function examine(state: SessionState, ready: ReadyCall, waiting: StepContext): Promise<Examined | string> {
     const preparation = await unlessAborted(waiting.signal, prepare(ready, state));
     if (preparation === undefined) return 'Stopped.';
     const isString = typeof preparation === 'string';
@@ -101,7 +101,7 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
     ready: ReadyCall,
     preparation: Preparation,
     workspace: string,
-    waiting: RunHands,
+    waiting: StepContext,
   ): Promise<Judgement> {
     const { call, tool, args } = ready;
     const { accesses } = preparation;
@@ -145,7 +145,7 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
       // Another text is another question: an answer holds for what was shown.
       askKey: `approval ${digest}`,
     };
-    return waiting.withoutSlot(() => asks.ask(address, request, waiting.signal, waiting.mayGiveWay, isStale));
+    return waiting.withoutSlot(() => requests.ask(address, request, waiting.signal, waiting.mayGiveWay, isStale));
   }
 
   return {
@@ -153,7 +153,7 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
      * For a call that was begun before a restart, too: the answer of then is found again if it is still about the same. While a person is
      * asked, another mode or other rules have the call judged again, and an answer of theirs resolves the question.
      */
-    async obtain(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Permit> {
+    async authorize(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Authorization> {
       let askedIn: SessionState['approvalMode'] | undefined;
       let answers = 0;
       while (answers < limits.approvalRoundsMax) {
@@ -188,13 +188,13 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
           return { kind: 'stopped', why: isNo ? 'Denied by the person.' : 'Not run: the person gave no answer.' };
         }
         // What was approved is what is there now: a file or a rule may have changed while a person thought.
-        const again = await examine(state, ready, waiting);
-        if (typeof again === 'string' || again.ruling.action === 'deny') continue;
-        const { preparation: now, ruling: still } = again;
+        const reauthorize = await examine(state, ready, waiting);
+        if (typeof reauthorize === 'string' || reauthorize.ruling.action === 'deny') continue;
+        const { preparation: now, ruling: still } = reauthorize;
         if (digestOf(ready, state, now, still) !== digest) continue;
         if (!verdict.network) return { kind: 'granted', reach: still.reach, basis: now.basis, audit: undefined };
         // The same as if the model had asked for the network and a person had approved that.
-        const online = await judge(state, ready, withNetwork(now), again.workspace, waiting);
+        const online = await judge(state, ready, withNetwork(now), reauthorize.workspace, waiting);
         if (online.action === 'deny') continue;
         return { kind: 'granted', reach: online.reach, basis: now.basis, audit: undefined };
       }
@@ -202,7 +202,7 @@ export function createPermits({ loadPolicy, asks, holdDirectory, rulesFor, known
     },
   };
 }
-export type Permits = ReturnType<typeof createPermits>;
+export type CallAuthorizer = ReturnType<typeof createCallAuthorizer>;
 
 async function prepare({ tool, args }: ReadyCall, { id, cwd }: SessionState): Promise<Preparation | string> {
   if (!tool.prepare) return { accesses: undefined };

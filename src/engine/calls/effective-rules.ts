@@ -5,23 +5,23 @@ import type { TrustParams, UiMethod } from '../../protocol/requests/requests.js'
 import { sayRule } from '../../protocol/rule-words.js';
 import { makeVisible } from '../../protocol/sanitize.js';
 import type { ReadStore } from '../../store/store.js';
-import type { Asks } from './requests.js';
-import type { RunHands } from '../run/step-context.js';
+import type { Requests } from './requests.js';
+import type { StepContext } from '../run/step-context.js';
 
 interface Deps {
   store: ReadStore;
   sources: RuleSources;
-  asks: Asks;
+  requests: Requests;
   attended(sessionId: string, method: UiMethod): boolean;
   /** Why nothing could ever match a rule, as far as what it takes to know is loaded. */
   findProblem(rule: Rule, workspace: string | undefined): RuleProblem | undefined;
 }
 
 /** How the question about a workspace's config is waited for. */
-type Waiting = Pick<RunHands, 'signal' | 'withoutSlot'>;
+type Waiting = Pick<StepContext, 'signal' | 'withoutSlot'>;
 
 /** All rules that count for a session: of the config, of the store, and of a workspace whose config is trusted. */
-export function createRuleBook({ store, sources, asks, attended, findProblem }: Deps) {
+export function createEffectiveRules({ store, sources, requests, attended, findProblem }: Deps) {
   const asking = new Map<string, Promise<void>>();
 
   function stored(workspace: string, sessionId: string): SourcedRule[] {
@@ -70,7 +70,7 @@ export function createRuleBook({ store, sources, asks, attended, findProblem }: 
     };
     // The answer takes effect in the commit that acknowledges it (core/requests.ts).
     const request = { params: toTrustParams(own, workspace, warningsOf(own.path, own.rules, workspace)), timeoutMs: null };
-    await waiting.withoutSlot(() => asks.ask(address, request, waiting.signal, false));
+    await waiting.withoutSlot(() => requests.ask(address, request, waiting.signal, false));
   }
 
   return {

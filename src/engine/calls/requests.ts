@@ -5,10 +5,10 @@ import { limits } from '../../protocol/limits.js';
 import type { UiAnswer } from '../../protocol/requests/request-answers.js';
 import { methodOf, type RequestParams, type UiMethod } from '../../protocol/requests/requests.js';
 import type { ReadStore } from '../../store/store.js';
-import type { PatientCommit } from '../door/retrying-commit.js';
+import type { RetryingCommit } from '../door/retrying-commit.js';
 import { until, type Wakes } from '../door/wakes.js';
 
-export interface AskAddress {
+export interface RequestAddress {
   sessionId: string;
   runId: string;
   turnId: string;
@@ -31,7 +31,7 @@ export interface PersonRequest {
 
 interface Deps {
   store: ReadStore;
-  commit: PatientCommit;
+  commit: RetryingCommit;
   wakes: Wakes;
   now(): number;
   /** Is somebody attached who could answer this? */
@@ -42,12 +42,12 @@ interface Deps {
 const timerMsMax = 2 ** 31 - 1;
 
 /** Puts questions to people and waits for answers, across restarts: the request is a row, waiting is only looking at it. */
-export function createAsks({ store, commit, wakes, now, attended }: Deps) {
-  function find({ runId, turnId, toolCallId, askKey }: AskAddress) {
+export function createRequests({ store, commit, wakes, now, attended }: Deps) {
+  function find({ runId, turnId, toolCallId, askKey }: RequestAddress) {
     return store.requests.find(runId, turnId, toolCallId, askKey);
   }
 
-  async function put(address: AskAddress, { params, timeoutMs }: PersonRequest): Promise<void> {
+  async function put(address: RequestAddress, { params, timeoutMs }: PersonRequest): Promise<void> {
     const { sessionId, runId, toolCallId, askKey } = address;
     const expiresAtMs = timeoutMs === null ? null : now() + timeoutMs;
     await commit.decideForRun(sessionId, runId, (state, fresh) =>
@@ -73,7 +73,7 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
     let expiry: NodeJS.Timeout | undefined;
     let alone: NodeJS.Timeout | undefined;
     function close(why: 'timeout' | 'denied'): void {
-      void commit.decideEventually(sessionId, (state) => closeRequest(state, requestId, why));
+      void commit.decideWithRetry(sessionId, (state) => closeRequest(state, requestId, why));
     }
     function armExpiry(): void {
       if (expiresAtMs === null) return;
@@ -103,7 +103,7 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
      * ask has changed; it is called after every wake.
      */
     async ask(
-      address: AskAddress,
+      address: RequestAddress,
       request: PersonRequest,
       signal: AbortSignal,
       mayGiveWay: boolean,
@@ -129,4 +129,4 @@ export function createAsks({ store, commit, wakes, now, attended }: Deps) {
     },
   };
 }
-export type Asks = ReturnType<typeof createAsks>;
+export type Requests = ReturnType<typeof createRequests>;

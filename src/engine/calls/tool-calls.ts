@@ -9,19 +9,19 @@ import type { ContentBlock } from '../../protocol/messages.js';
 import type { QuestionAnswer } from '../../protocol/requests/request-answers.js';
 import { isOfferedTo, type Artifacts, type Question, type Reach } from '../../tools/port.js';
 import { firstSignal, unlessAborted } from '../run/abortable.js';
-import type { Asks } from './requests.js';
-import type { PatientCommit } from '../door/retrying-commit.js';
+import type { Requests } from './requests.js';
+import type { RetryingCommit } from '../door/retrying-commit.js';
 import type { FaultPoint } from '../door/fault-points.js';
 import type { LiveTools } from '../live/live-tools.js';
-import type { Permit, Permits, ReadyCall } from './authorize-call.js';
-import type { RunHands } from '../run/step-context.js';
+import type { Authorization, CallAuthorizer, ReadyCall } from './authorize-call.js';
+import type { StepContext } from '../run/step-context.js';
 import type { KnownTool, ToolRegistry } from './tool-registry.js';
 
 interface Deps {
-  commit: PatientCommit;
-  asks: Asks;
+  commit: RetryingCommit;
+  requests: Requests;
   liveTools: LiveTools;
-  permits: Permits;
+  authorizer: CallAuthorizer;
   artifactsOf(sessionId: string): Artifacts;
   tools: ToolRegistry;
   /** Monotonic milliseconds. */
@@ -30,7 +30,7 @@ interface Deps {
 }
 
 /** The calls that run now. */
-interface Group extends RunHands {
+interface Group extends StepContext {
   ids: string[];
   /** A response's first calls always get their chance; later ones that only wait for approval give way to a steer. */
   mayGiveWay: boolean;
@@ -48,7 +48,7 @@ interface Granted {
 }
 
 /** Runs the open calls of a turn: one after the other, the leading read-only ones side by side. */
-export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf, tools, clock, fault }: Deps) {
+export function createToolCalls({ commit, requests, liveTools, authorizer, artifactsOf, tools, clock, fault }: Deps) {
   async function prepare(state: SessionState, call: OpenCall): Promise<Prepared | { problem: string }> {
     const known = tools.find(call.name);
     if (!known || !isOfferedTo(state.model, known.entry)) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
@@ -74,7 +74,7 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
   /** Undefined when the call must not run: its end is committed, or the run is over. */
   async function permitted(state: SessionState, ready: ReadyCall, group: Group): Promise<Granted | undefined> {
     const { call, title } = ready;
-    const permit = await permits.obtain(state, ready, group);
+    const permit = await authorizer.authorize(state, ready, group);
     switch (permit.kind) {
       case 'gone':
         return undefined;
@@ -123,12 +123,17 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
     if (!group.signal.aborted) await finish(state, call.id, result, group);
   }
 
-  async function run(state: SessionState, { call, tool, args, title }: ReadyCall, granted: Granted, hands: RunHands): Promise<CallResult> {
+  async function run(
+    state: SessionState,
+    { call, tool, args, title }: ReadyCall,
+    granted: Granted,
+    step: StepContext,
+  ): Promise<CallResult> {
     const startedMs = clock();
     const at = addressOf(state, call);
     const live = liveTools.begin({ ...at, toolName: call.name, title, args: call.args });
     const ask = async (askKey: string, question: Question): Promise<QuestionAnswer> => {
-      const answered = await hands.withoutSlot(() => asks.ask({ ...at, askKey }, question, hands.signal, false));
+      const answered = await step.withoutSlot(() => requests.ask({ ...at, askKey }, question, step.signal, false));
       const answer = answered?.result ?? null;
       return isDeniedWithReason(answer) ? null : answer;
     };
@@ -136,14 +141,14 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
       const context = {
         ...at,
         cwd: state.cwd,
-        signal: hands.signal,
+        signal: step.signal,
         reach: granted.reach,
         basis: granted.basis,
         artifacts: artifactsOf(state.id),
         output: (text: string) => liveTools.output(live, text),
         ask,
       };
-      const result = await unlessAborted(hands.signal, tool.run(args, context));
+      const result = await unlessAborted(step.signal, tool.run(args, context));
       const durationMs = Math.round(clock() - startedMs);
       // Where the whole run was stopped, nobody reads this.
       if (!result)
@@ -172,10 +177,10 @@ export function createToolCalls({ commit, asks, liveTools, permits, artifactsOf,
   return {
     next,
     /** Runs what can run now; the caller looks at the rows again afterwards. */
-    async runNext(state: SessionState, hands: RunHands): Promise<void> {
+    async runNext(state: SessionState, step: StepContext): Promise<void> {
       const together = next(state.run?.calls ?? []);
       if (together.length === 0) return;
-      const group = { ...hands, ids: together.map(({ id }) => id), mayGiveWay: together.every(({ place }) => place > 0) };
+      const group = { ...step, ids: together.map(({ id }) => id), mayGiveWay: together.every(({ place }) => place > 0) };
       await Promise.all(together.map((call) => execute(state, call, group)));
     },
   };
@@ -186,7 +191,7 @@ function addressOf(state: SessionState, call: OpenCall): { sessionId: string; ru
   return { sessionId: state.id, runId: state.run?.id ?? '', turnId: state.run?.turn?.id ?? '', toolCallId: call.id };
 }
 
-function deniedBy({ settledBy, why }: Permit & { kind: 'refused' }): Pick<CallResult, 'denied'> {
+function deniedBy({ settledBy, why }: Authorization & { kind: 'refused' }): Pick<CallResult, 'denied'> {
   return settledBy ? { denied: { by: settledBy, why } } : {};
 }
 

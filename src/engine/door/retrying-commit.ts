@@ -13,17 +13,17 @@ interface Deps {
 }
 
 /** The engine's own commits: a store that is full or busy is waited for, visibly, and nothing goes on meanwhile. */
-export interface PatientCommit extends Commit, Bookkeeping {
-  decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
+export interface RetryingCommit extends Commit, Bookkeeping {
+  decideWithRetry<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
   /** The same for what is not of one session. */
-  decideSharedEventually<Reply>(decide: (fresh: Fresh) => Decision<Reply>): Promise<Outcome<Reply>>;
+  decideSharedWithRetry<Reply>(decide: (fresh: Fresh) => Decision<Reply>): Promise<Outcome<Reply>>;
   /** The same for what a run has to say: once the run is over it is refused, and never said of the session's next run. */
   decideForRun<Reply>(sessionId: string, runId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
   /** Bookkeeping of a session that something else relies on. Throws StoreRefused when the daemon stops before the store takes it. */
-  maintainEventually(sessionId: string, work: (rows: BookkeepingRows) => void): Promise<void>;
+  maintainWithRetry(sessionId: string, work: (rows: BookkeepingRows) => void): Promise<void>;
 }
 
-export function createPatientCommit({ commit, onParked, stopped }: Deps): PatientCommit {
+export function createRetryingCommit({ commit, onParked, stopped }: Deps): RetryingCommit {
   /** Being stopped ends the wait early. */
   async function waitAWhile(ms: number): Promise<void> {
     await delay(ms, undefined, { signal: stopped }).catch((error: unknown) => {
@@ -41,14 +41,14 @@ export function createPatientCommit({ commit, onParked, stopped }: Deps): Patien
     }
   }
 
-  function decideEventually<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>> {
+  function decideWithRetry<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>> {
     return retry(
       () => commit.decide(sessionId, decide),
       (fault) => onParked(sessionId, fault),
     );
   }
 
-  async function maintainEventually(sessionId: string, work: (rows: BookkeepingRows) => void): Promise<void> {
+  async function maintainWithRetry(sessionId: string, work: (rows: BookkeepingRows) => void): Promise<void> {
     for (let waitMs: number = limits.commitRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.commitRetryMaxMs)) {
       const fault = commit.attemptMaintain(work);
       onParked(sessionId, fault);
@@ -65,15 +65,15 @@ export function createPatientCommit({ commit, onParked, stopped }: Deps): Patien
 
   return {
     ...commit,
-    decideEventually,
+    decideWithRetry,
     // No session waits for it, so that none is told.
-    decideSharedEventually: (decide) =>
+    decideSharedWithRetry: (decide) =>
       retry(
         () => commit.decideShared(decide),
         () => undefined,
       ),
-    maintainEventually,
+    maintainWithRetry,
     decideForRun: (sessionId, runId, decide) =>
-      decideEventually(sessionId, (state, fresh) => (state.run?.id === runId ? decide(state, fresh) : reject('aborted'))),
+      decideWithRetry(sessionId, (state, fresh) => (state.run?.id === runId ? decide(state, fresh) : reject('aborted'))),
   };
 }

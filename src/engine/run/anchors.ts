@@ -5,20 +5,20 @@ import type { DirectoryParams } from '../../protocol/requests/requests.js';
 import { makeVisible } from '../../protocol/sanitize.js';
 import type { Anchor } from '../../store/rows/anchor-rows.js';
 import type { ReadStore } from '../../store/store.js';
-import type { Asks } from '../calls/requests.js';
+import type { Requests } from '../calls/requests.js';
 import type { Bookkeeping } from '../door/commit.js';
-import type { RunHands } from './step-context.js';
+import type { StepContext } from './step-context.js';
 
 interface Deps {
   store: ReadStore;
   bookkeeping: Bookkeeping;
-  asks: Asks;
+  requests: Requests;
 }
 
-type Waiting = Pick<RunHands, 'signal' | 'withoutSlot'>;
+type Waiting = Pick<StepContext, 'signal' | 'withoutSlot'>;
 
 /** Keeps each session in the directory that it was made in: one that was moved or replaced is asked about, never followed. */
-export function createAnchors({ store, bookkeeping, asks }: Deps) {
+export function createAnchors({ store, bookkeeping, requests }: Deps) {
   const asking = new Map<string, Promise<void>>();
 
   async function ask(state: SessionState, call: OpenCall, known: Anchor, found: Anchor, waiting: Waiting): Promise<void> {
@@ -30,7 +30,7 @@ export function createAnchors({ store, bookkeeping, asks }: Deps) {
       askKey: `anchor ${found.device}:${found.inode} ${found.realPath}`,
     };
     const request = { params: toParams(state, known, found), timeoutMs: null };
-    await waiting.withoutSlot(() => asks.ask(address, request, waiting.signal, false));
+    await waiting.withoutSlot(() => requests.ask(address, request, waiting.signal, false));
   }
 
   /** Asks once, however many calls of the session wait for the answer. */

@@ -3,7 +3,7 @@ import type { ContentBlock, StopReason, ToolCallBlock } from '../../protocol/mes
 import type { LiveMessages, OpenMessage } from '../live/live-messages.js';
 
 /** What a message came to. Calls of a message that ran out of room were cut and are left out. */
-export function contentOf(message: OpenMessage, live: LiveMessages, stopReason: StopReason): ContentBlock[] {
+export function assembleContent(message: OpenMessage, live: LiveMessages, stopReason: StopReason): ContentBlock[] {
   const ids = new Set<string>();
   const content: ContentBlock[] = [];
   for (const [index, block] of message.blocks.entries()) {

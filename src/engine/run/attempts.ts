@@ -4,8 +4,8 @@ import type { SessionState } from '../../core/session.js';
 import type { RunError } from '../../protocol/events.js';
 import { limits } from '../../protocol/limits.js';
 import type { ModelFailure } from '../../providers/port.js';
-import type { PatientCommit } from '../door/retrying-commit.js';
-import type { RunHands } from './step-context.js';
+import type { RetryingCommit } from '../door/retrying-commit.js';
+import type { StepContext } from './step-context.js';
 
 export interface RetrySettings {
   attemptsMax: number;
@@ -13,7 +13,7 @@ export interface RetrySettings {
 }
 
 interface Deps {
-  commit: PatientCommit;
+  commit: RetryingCommit;
   settings(): RetrySettings;
   /** From 0 to 1. */
   random(): number;
@@ -40,7 +40,7 @@ export function createAttempts({ commit, settings, random, now, tellWaiting }: D
     return Math.round(Math.max(backoffMs * (0.5 + random() / 2), (retry.afterMs ?? 0) * (1 + random() / 10)));
   }
 
-  async function pause(waitMs: number, { signal, withoutSlot }: RunHands): Promise<void> {
+  async function pause(waitMs: number, { signal, withoutSlot }: StepContext): Promise<void> {
     await withoutSlot(() =>
       delay(waitMs, undefined, { signal }).catch((error: unknown) => {
         if (!signal.aborted) throw error;
@@ -50,7 +50,7 @@ export function createAttempts({ commit, settings, random, now, tellWaiting }: D
 
   return async function attempt<T>(
     { id, run }: SessionState,
-    hands: RunHands,
+    step: StepContext,
     askOnce: () => Promise<Attempted<T>>,
     onDiscarded: () => void = () => undefined,
   ): Promise<Attempted<T>> {
@@ -74,9 +74,9 @@ export function createAttempts({ commit, settings, random, now, tellWaiting }: D
         id,
         `${failure.message}; asked again at ${new Date(now() + retryInMs).toISOString()} (${count} of ${told.attemptsMax} failed)`,
       );
-      await pause(retryInMs, hands);
+      await pause(retryInMs, step);
       tellWaiting(id, '');
-      if (hands.signal.aborted) return 'stopped';
+      if (step.signal.aborted) return 'stopped';
     }
   };
 }
@@ -84,7 +84,7 @@ export type Attempts = ReturnType<typeof createAttempts>;
 
 function afterAttempts({ message, ...failure }: ModelFailure, count: number): ModelFailure {
   const afterMs = failure.retry?.afterMs ?? 0;
-  const tooLong = afterMs > limits.modelRetryAfterMaxMs ? `; it asks to be left alone for ${Math.round(afterMs / 3_600_000)} h` : '';
+  const tooLong = afterMs > limits.modelRetryAfterMaxMs ? `; it requests to be left alone for ${Math.round(afterMs / 3_600_000)} h` : '';
   return { ...failure, message: `${message}${count > 1 ? `; asked ${count} times` : ''}${tooLong}` };
 }
 

@@ -10,12 +10,12 @@ import { unlessAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
 import { planCompaction, toRecord, type CompactionPlan } from './compaction-plan.js';
 import { entrySize, percentLeft, withCost } from './context-size.js';
-import type { PatientCommit } from '../door/retrying-commit.js';
-import type { RunHands } from './step-context.js';
+import type { RetryingCommit } from '../door/retrying-commit.js';
+import type { StepContext } from './step-context.js';
 
 interface Deps {
   store: ReadStore;
-  commit: PatientCommit;
+  commit: RetryingCommit;
   providers(): Providers;
   attempt: Attempts;
   /** What a model is told that is to summarise. */
@@ -56,7 +56,7 @@ export function createCompactions({ store, commit, providers, attempt, instructi
       ...(earlier === undefined ? [] : [`<earlier_summary>\n${earlier}\n</earlier_summary>`]),
       `<record>\n${toRecord(replaced, charsMax)}\n</record>`,
       'Write the summary now.',
-      ...(state.compaction?.instruction ? [`The person asks that you pay attention to this: ${state.compaction.instruction}`] : []),
+      ...(state.compaction?.instruction ? [`The person requests that you pay attention to this: ${state.compaction.instruction}`] : []),
     ];
     return {
       model: state.model,
@@ -90,15 +90,15 @@ export function createCompactions({ store, commit, providers, attempt, instructi
   }
 
   /** Asks for the summary; a record that does not fit is cut at its beginning and asked for again. */
-  async function summarize(state: SessionState, planned: CompactionPlan, hands: RunHands): Promise<Attempted<Said>> {
+  async function summarize(state: SessionState, planned: CompactionPlan, step: StepContext): Promise<Attempted<Said>> {
     const provider = providers().find(state.model);
     if (!provider) return { failure: { message: `no provider for the model ${state.model}` } };
     const { contextWindow } = providers().facts(state.model);
     let charsMax = charsPerToken * (contextWindow === null ? recordTokensDefault : contextWindow * recordPart);
     for (let halvings = 0; ; halvings++) {
       const request = toRequest(state, planned, charsMax);
-      const result = await attempt(state, hands, async () => {
-        return (await unlessAborted(hands.signal, askOnce(provider, request, hands.signal))) ?? 'stopped';
+      const result = await attempt(state, step, async () => {
+        return (await unlessAborted(step.signal, askOnce(provider, request, step.signal))) ?? 'stopped';
       });
       if (result === 'stopped' || 'answer' in result || !result.failure.overflow || halvings === halvingsMax) return result;
       charsMax = Math.min(charsMax, toRecord(planned.replaced, charsMax).length) / 2;
@@ -149,10 +149,10 @@ export function createCompactions({ store, commit, providers, attempt, instructi
       return planned ? start(state, 'overflow', planned.tokensBefore) : false;
     },
     /** Makes the summary that the session waits for. */
-    async compact(state: SessionState, hands: RunHands): Promise<void> {
-      const planned = plan(state, hands.history.at(state.leafId), state.compaction?.trigger ?? 'manual');
+    async compact(state: SessionState, step: StepContext): Promise<void> {
+      const planned = plan(state, step.history.at(state.leafId), state.compaction?.trigger ?? 'manual');
       if (!planned) return giveUp(state, { code: 'command_rejected', message: 'nothing_to_compact' });
-      const result = await summarize(state, planned, hands);
+      const result = await summarize(state, planned, step);
       if (result === 'stopped') return;
       if ('failure' in result) return giveUp(state, toRunError(result.failure));
       const larger = findGrowth(planned, result.answer.text);

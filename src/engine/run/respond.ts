@@ -12,13 +12,13 @@ import type { FaultPoint } from '../door/fault-points.js';
 import { fitRequest, tightenRequest } from './shrink-tool-results.js';
 import type { LiveMessages, OpenMessage } from '../live/live-messages.js';
 import type { ModelRequests } from './model-requests.js';
-import type { PatientCommit } from '../door/retrying-commit.js';
-import { contentOf } from './assemble-content.js';
-import type { RunHands } from './step-context.js';
+import type { RetryingCommit } from '../door/retrying-commit.js';
+import { assembleContent } from './assemble-content.js';
+import type { StepContext } from './step-context.js';
 
 interface Deps {
   store: ReadStore;
-  commit: PatientCommit;
+  commit: RetryingCommit;
   live: LiveMessages;
   providers(): Providers;
   toRequest: ModelRequests;
@@ -114,7 +114,7 @@ export function createRespond(deps: Deps) {
 
   async function endWith(state: SessionState, message: OpenMessage, ended: Ended, sizeBefore: number): Promise<void> {
     fault('message.ending');
-    const content = contentOf(message, live, ended.stopReason);
+    const content = assembleContent(message, live, ended.stopReason);
     if (content.length === 0 && ended.stopReason === 'length') return fail(state, cutFailure(state, message), message);
     const calls = content.some((block) => block.type === 'tool_call');
     const stopReason = calls ? 'tool_use' : ended.stopReason === 'tool_use' ? 'stop' : ended.stopReason;
@@ -136,10 +136,10 @@ export function createRespond(deps: Deps) {
     );
   }
 
-  return async function respond(state: SessionState, hands: RunHands): Promise<void> {
+  return async function respond(state: SessionState, step: StepContext): Promise<void> {
     const provider = providers().find(state.model);
     if (!provider) return fail(state, { message: `no provider for the model ${state.model}; choose another with berth model` }, undefined);
-    const history = hands.history.at(state.leafId);
+    const history = step.history.at(state.leafId);
     const whole = await toRequest(state, history);
     if ('problem' in whole) return fail(state, { message: whole.problem }, undefined);
     const size = contextSize(history, promptSize(whole));
@@ -154,7 +154,7 @@ export function createRespond(deps: Deps) {
       if (message) speaking.message = undefined;
     }
     const ask = (asked: ModelRequest): Promise<Attempted<Ended>> =>
-      attempt(state, hands, () => askOnce(provider, asked, hands.signal, speaking), letGo);
+      attempt(state, step, () => askOnce(provider, asked, step.signal, speaking), letGo);
     let result = await ask(request);
     if (isOverflow(result)) {
       if (await compactions.afterOverflow(state, history)) {

@@ -3,29 +3,29 @@ import { endTurn, nextStep, settleRun } from '../../core/runs.js';
 import type { SessionState } from '../../core/session.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import type { ReadStore } from '../../store/store.js';
-import type { PatientCommit } from '../door/retrying-commit.js';
+import type { RetryingCommit } from '../door/retrying-commit.js';
 import type { LiveMessages } from '../live/live-messages.js';
 import type { Slots } from './slots.js';
-import type { RunHands } from './step-context.js';
+import type { StepContext } from './step-context.js';
 import type { RunHistories, RunHistory } from './run-history.js';
 import type { ToolCalls } from '../calls/tool-calls.js';
 
 interface Deps {
   store: ReadStore;
-  commit: PatientCommit;
+  commit: RetryingCommit;
   live: LiveMessages;
   slots: Slots;
   openHistory: RunHistories;
   isResumable(toolName: string): boolean;
   toolCalls: ToolCalls;
-  respond(state: SessionState, hands: RunHands): Promise<void>;
-  compact(state: SessionState, hands: RunHands): Promise<void>;
+  respond(state: SessionState, step: StepContext): Promise<void>;
+  compact(state: SessionState, step: StepContext): Promise<void>;
   endProcesses(runId: string): Promise<void>;
   isStopping(): boolean;
 }
 
 /** Drives one run, step by step, to its end. Every step is found in the rows, so a restart finds it too. */
-export function createRunTurns(deps: Deps) {
+export function createRunLoop(deps: Deps) {
   const { store, commit, live, slots, openHistory, isResumable, toolCalls, respond, compact, endProcesses, isStopping } = deps;
 
   function spokenIn(state: SessionState): ContentBlock[] {
@@ -51,7 +51,7 @@ export function createRunTurns(deps: Deps) {
     const slot = await slots.hold(signal, state.run?.id);
     if (!slot) return;
     try {
-      const hands: RunHands = {
+      const step: StepContext = {
         signal,
         history,
         withoutSlot(wait) {
@@ -59,10 +59,10 @@ export function createRunTurns(deps: Deps) {
           return slot.without(wait);
         },
       };
-      const step = nextStep(state);
-      if (step === 'respond') await respond(state, hands);
-      else if (step === 'compact') await compact(state, hands);
-      else await toolCalls.runNext(state, hands);
+      const next = nextStep(state);
+      if (next === 'respond') await respond(state, step);
+      else if (next === 'compact') await compact(state, step);
+      else await toolCalls.runNext(state, step);
     } finally {
       slot.release();
     }

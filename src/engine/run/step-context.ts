@@ -1,7 +1,7 @@
 import type { RunHistory } from './run-history.js';
 
 /** What a step of a run works with. */
-export interface RunHands {
+export interface StepContext {
   signal: AbortSignal;
   history: RunHistory;
   /** Runs `work` without holding one of the slots for running sessions: a person may take days. */

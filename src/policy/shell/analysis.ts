@@ -13,7 +13,7 @@ export interface Doubt {
 export type Inner = { words: ShellWord[] } | { script: string; isGuess?: boolean };
 
 /** What is found out about one simple command from the program that it names. */
-export interface Look {
+export interface Analysis {
   words: ShellWord[];
   doubts: Doubt[];
   writes: (string | null)[];
@@ -28,42 +28,42 @@ export interface Look {
   stdin: string | null | undefined;
 }
 
-export function lookAt(words: ShellWord[], stdin: string | null | undefined): Look {
+export function newAnalysis(words: ShellWord[], stdin: string | null | undefined): Analysis {
   return { words, doubts: [], writes: [], reads: [], inner: [], readings: [], anywhere: false, runsUnknown: false, stdin };
 }
 
 /** A rule has to name this much of it. */
-export function mustName(look: Look, why: string, upTo: number): void {
-  look.doubts.push({ why, upTo, mild: true });
+export function mustName(analysis: Analysis, why: string, upTo: number): void {
+  analysis.doubts.push({ why, upTo, mild: true });
 }
 
 /** No rule but one with all of these words covers it. */
-export function doubtAll(look: Look, why: string): void {
-  look.doubts.push({ why, upTo: look.words.length });
+export function doubtAll(analysis: Analysis, why: string): void {
+  analysis.doubts.push({ why, upTo: analysis.words.length });
 }
 
 /** No rule covers it. */
-export function doubtAlways(look: Look, why: string): void {
-  look.doubts.push({ why, upTo: null });
+export function doubtAlways(analysis: Analysis, why: string): void {
+  analysis.doubts.push({ why, upTo: null });
 }
 
-export function addWrite(look: Look, word: ShellWord | undefined): void {
+export function addWrite(analysis: Analysis, word: ShellWord | undefined): void {
   const path = word ? pathOf(word) : null;
-  if (path === null || !isNowhere(path)) look.writes.push(path);
+  if (path === null || !isNowhere(path)) analysis.writes.push(path);
 }
 
 /** Takes over what was found about words that stand at an offset inside of these. */
-export function addShifted(look: Look, inside: Look, offset: number): void {
-  for (const doubt of inside.doubts) look.doubts.push({ ...doubt, upTo: doubt.upTo === null ? null : doubt.upTo + offset });
-  look.writes.push(...inside.writes);
-  look.reads.push(...inside.reads);
-  look.inner.push(...inside.inner);
-  look.readings.push(
+export function addShifted(analysis: Analysis, inside: Analysis, offset: number): void {
+  for (const doubt of inside.doubts) analysis.doubts.push({ ...doubt, upTo: doubt.upTo === null ? null : doubt.upTo + offset });
+  analysis.writes.push(...inside.writes);
+  analysis.reads.push(...inside.reads);
+  analysis.inner.push(...inside.inner);
+  analysis.readings.push(
     inside.words.map(({ value }) => value),
     ...inside.readings,
   );
-  look.anywhere ||= inside.anywhere;
-  look.runsUnknown ||= inside.runsUnknown;
+  analysis.anywhere ||= inside.anywhere;
+  analysis.runsUnknown ||= inside.runsUnknown;
 }
 
 export function hasValue(word: ShellWord | undefined, values: readonly string[]): boolean {

@@ -2,11 +2,11 @@ import { parse, type ParsedScript } from 'unbash';
 import { limits } from '../../protocol/limits.js';
 import { withoutQuietFlags } from './programs/git.js';
 import { inspect, programOf } from './inspect.js';
-import type { Doubt, Inner, Look } from './analysis.js';
-import { ownPlace, targetOf, type Place } from './working-directory.js';
+import type { Doubt, Inner, Analysis } from './analysis.js';
+import { startDirectory, targetOf, type WorkingDirectory } from './working-directory.js';
 import { readsOf } from './reads.js';
 import { Unclear, unreadable } from './unreadable.js';
-import { transparentWords } from './pass-through.js';
+import { passThroughWords } from './pass-through.js';
 import { walkScript, type Simple } from './walk.js';
 import { readWord, type ShellWord } from './words.js';
 
@@ -42,7 +42,7 @@ export type ParsedCommand = { parts: CommandPart[] } | { unclear: string };
 /** Finds the simple commands of a shell text. `directory` is where it runs: a `cd` to there is none. */
 export function parseCommand(command: string, directory?: string): ParsedCommand {
   try {
-    return { parts: readScript(command, ownPlace, 0, { count: 0, directory }) };
+    return { parts: readScript(command, startDirectory, 0, { count: 0, directory }) };
   } catch (error) {
     if (error instanceof Unclear) return { unclear: error.message };
     return { unclear: `it is not understood (${error instanceof Error ? error.message : String(error)})` };
@@ -66,7 +66,7 @@ function readTree(text: string): ParsedScript {
   return parse(text);
 }
 
-function readScript(text: string, place: Place, depth: number, reading: Reading): CommandPart[] {
+function readScript(text: string, place: WorkingDirectory, depth: number, reading: Reading): CommandPart[] {
   return walkScript(readTree(text), text, place, depth).flatMap((simple) => readSimple(simple, depth, reading));
 }
 
@@ -74,36 +74,36 @@ function readSimple(simple: Simple, depth: number, reading: Reading): CommandPar
   reading.count++;
   if (reading.count > limits.shellPartsMax) throw new Unclear(`it has more than ${limits.shellPartsMax} parts`);
   if (depth > limits.shellDepthMax) throw new Unclear('it is nested too deeply');
-  const place = simple.place.dir !== undefined && simple.place.dir === reading.directory ? ownPlace : simple.place;
-  const offset = transparentWords(simple.words);
+  const place = simple.place.dir !== undefined && simple.place.dir === reading.directory ? startDirectory : simple.place;
+  const offset = passThroughWords(simple.words);
   const words = asTest(withoutQuietFlags(simple.words.slice(offset)));
-  const look = inspect(words, place, simple.stdin);
-  const part = toPart(simple, look, place);
+  const analysis = inspect(words, place, simple.stdin);
+  const part = toPart(simple, analysis, place);
   if (offset > 0) part.wrappers = simple.words.slice(0, offset).map(({ value }) => value ?? '');
-  const inner = look.inner.flatMap((one) => readInner(one, simple, depth, reading));
+  const inner = analysis.inner.flatMap((one) => readInner(one, simple, depth, reading));
   return [part, ...once(inner)];
 }
 
-function toPart(simple: Simple, look: Look, place: Place): CommandPart {
-  const { words } = look;
-  const doubts: Doubt[] = [...simple.doubts.map((why) => ({ why, upTo: null })), ...look.doubts];
+function toPart(simple: Simple, analysis: Analysis, place: WorkingDirectory): CommandPart {
+  const { words } = analysis;
+  const doubts: Doubt[] = [...simple.doubts.map((why) => ({ why, upTo: null })), ...analysis.doubts];
   if (!place.sure && words.length > 0 && targetOf(words.map(({ value }) => value)) === undefined && !isPlaceless(words))
     doubts.push({ why: 'the directory is not known', upTo: null });
   if (place.dir !== undefined && /^[^/~].*\//.test(words[0]?.value ?? ''))
     doubts.push({ why: 'its path depends on the directory', upTo: null });
-  const readings = look.readings;
+  const readings = analysis.readings;
   return {
     words: words.map(({ value }) => value),
     text: simple.text,
     doubts: doubts.map(({ why }) => why),
     spoken: doubts.map(({ upTo }) => upTo),
     memorable: doubts.every(({ mild }) => mild === true) && place.dir === undefined,
-    writes: [...simple.writes, ...look.writes],
-    reads: [...new Set([...simple.reads, ...look.reads, ...readsOf(words)])],
+    writes: [...simple.writes, ...analysis.writes],
+    reads: [...new Set([...simple.reads, ...analysis.reads, ...readsOf(words)])],
     ...(place.dir === undefined ? {} : { cwd: place.dir }),
     ...(readings.length > 0 ? { readings } : {}),
-    ...(look.anywhere ? { anywhere: true } : {}),
-    ...(look.runsUnknown ? { runsUnknown: true } : {}),
+    ...(analysis.anywhere ? { anywhere: true } : {}),
+    ...(analysis.runsUnknown ? { runsUnknown: true } : {}),
   };
 }
 

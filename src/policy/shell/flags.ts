@@ -1,4 +1,4 @@
-import { addWrite, type Look } from './analysis.js';
+import { addWrite, type Analysis } from './analysis.js';
 import { plainWord, type ShellWord } from './words.js';
 
 /** `!` runs or changes something, `w` writes the file that it names, `r` reads it. */
@@ -47,18 +47,18 @@ interface Scan {
 }
 
 /** Reads the flags of a command the way getopt does, abbreviations and bundles too, and notes what they do. */
-export function scanFlags(look: Look, table: Flags, from = 1): Scan {
-  const { words } = look;
+export function scanFlags(analysis: Analysis, table: Flags, from = 1): Scan {
+  const { words } = analysis;
   const scan: Scan = { operands: [], found: [] };
   let at = from;
 
   function note(flag: Flag, value: ShellWord | undefined, index: number): void {
     scan.found.push({ name: flag.name, value, index });
-    if (flag.effect === 'w') addWrite(look, value);
-    if (flag.effect === 'r' && value && value.guess !== '') look.reads.push(value.guess);
+    if (flag.effect === 'w') addWrite(analysis, value);
+    if (flag.effect === 'r' && value && value.guess !== '') analysis.reads.push(value.guess);
     if (flag.effect === 'w' && /^(-|\/dev\/(null|stdout|stderr))$/.test(value?.value ?? '')) return;
     if (flag.effect === '!' || flag.effect === 'w') {
-      look.doubts.push({ why: `${flag.name} ${flag.effect === 'w' ? 'writes a file' : 'runs or changes something'}`, upTo: at + 1 });
+      analysis.doubts.push({ why: `${flag.name} ${flag.effect === 'w' ? 'writes a file' : 'runs or changes something'}`, upTo: at + 1 });
     }
   }
 
@@ -69,8 +69,8 @@ export function scanFlags(look: Look, table: Flags, from = 1): Scan {
     if (!exact) {
       const meant =
         !table.oneDash && table.longs.find((flag) => (flag.effect === '!' || flag.effect === 'w') && flag.name.startsWith(name));
-      if (meant) look.doubts.push({ why: `${name} may mean ${meant.name}`, upTo: index + 1 });
-      else if (table.strict) look.doubts.push({ why: `${name} is not a flag that is known`, upTo: index + 1 });
+      if (meant) analysis.doubts.push({ why: `${name} may mean ${meant.name}`, upTo: index + 1 });
+      else if (table.strict) analysis.doubts.push({ why: `${name} is not a flag that is known`, upTo: index + 1 });
       return;
     }
     if (equals >= 0) return note(exact, plainWord(text.slice(equals + 1)), index);
@@ -88,7 +88,7 @@ export function scanFlags(look: Look, table: Flags, from = 1): Scan {
       const flag = table.known.get(`-${text[i] ?? ''}`);
       if (!flag) {
         if (table.strict && !/^\d$/.test(text[i] ?? ''))
-          look.doubts.push({ why: `-${text[i] ?? ''} is not a flag that is known`, upTo: index + 1 });
+          analysis.doubts.push({ why: `-${text[i] ?? ''} is not a flag that is known`, upTo: index + 1 });
         continue;
       }
       const rest = text.slice(i + 1);

@@ -6,7 +6,7 @@ const duration = /^\d+(\.\d+)?[smhd]?$/;
  * How many leading words only say how the rest is run: when, how long, how nicely. What they run decides alone.
  * Wrappers that change what is run (its variables, its user, its input) are not among them.
  */
-export function transparentWords(words: readonly ShellWord[]): number {
+export function passThroughWords(words: readonly ShellWord[]): number {
   let at = 0;
   for (;;) {
     const next = one(words, at);

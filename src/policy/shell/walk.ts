@@ -12,7 +12,7 @@ import {
   type Word,
 } from 'unbash';
 import { limits } from '../../protocol/limits.js';
-import { afterCd, isChanged, joined, unsure, type Place } from './working-directory.js';
+import { afterCd, isChanged, joined, unknownDirectory, type WorkingDirectory } from './working-directory.js';
 import { strangeExpansion, testDoubts, testWords } from './expansions.js';
 import { readRedirections, type Opened } from './redirections.js';
 import { checkBetween, Unclear, type Span } from './unreadable.js';
@@ -22,11 +22,11 @@ import { plainWord, readWord, unknownWord, type ShellWord } from './words.js';
 export interface Simple extends Opened {
   words: ShellWord[];
   text: string;
-  place: Place;
+  place: WorkingDirectory;
 }
 
 /** Finds every simple command of a tree, in the order of the source. */
-export function walkScript(script: ParsedScript, source: string, place: Place, depth: number): Simple[] {
+export function walkScript(script: ParsedScript, source: string, place: WorkingDirectory, depth: number): Simple[] {
   if (depth > limits.shellDepthMax) throw new Unclear('it is nested too deeply');
   const [error] = script.errors ?? [];
   if (error) throw new Unclear(error.message);
@@ -34,18 +34,18 @@ export function walkScript(script: ParsedScript, source: string, place: Place, d
   const found: Simple[] = [];
   const spans: Span[] = [];
 
-  function emit(words: ShellWord[], node: Span, at: Place, opened?: Partial<Opened>): void {
+  function emit(words: ShellWord[], node: Span, at: WorkingDirectory, opened?: Partial<Opened>): void {
     found.push({ words, text: own.slice(node.pos, node.end), place: at, doubts: [], writes: [], reads: [], stdin: undefined, ...opened });
     if (found.length > limits.shellPartsMax) throw new Unclear(`it has more than ${limits.shellPartsMax} parts`);
   }
 
   /** Commands inside of words, and the text that is no further looked at. */
-  function cover(node: SyntaxNode & Span, at: Place): void {
+  function cover(node: SyntaxNode & Span, at: WorkingDirectory): void {
     spans.push({ pos: node.pos, end: node.end });
     nested(node, at);
   }
 
-  function nested(node: SyntaxNode, at: Place): void {
+  function nested(node: SyntaxNode, at: WorkingDirectory): void {
     if (node.type === 'Script') {
       found.push(...walkScript(node, own, at, depth + 1));
       if (found.length > limits.shellPartsMax) throw new Unclear(`it has more than ${limits.shellPartsMax} parts`);
@@ -65,30 +65,30 @@ export function walkScript(script: ParsedScript, source: string, place: Place, d
   }
 
   /** A word outside of a simple command: of a loop, a case, a test. */
-  function loose(word: SyntaxNode & Span, at: Place): void {
+  function loose(word: SyntaxNode & Span, at: WorkingDirectory): void {
     cover(word, at);
     const why = strangeExpansion(word);
     if (why !== undefined) emit([], word, at, { doubts: [why] });
   }
 
-  function list(statements: readonly Statement[], start: Place): Place {
+  function list(statements: readonly Statement[], start: WorkingDirectory): WorkingDirectory {
     let at = start;
     for (const one of statements) {
       const after = statement(one, at);
-      if (isChanged(at, after)) at = after.firm ? { dir: after.dir, sure: after.sure } : unsure;
+      if (isChanged(at, after)) at = after.firm ? { dir: after.dir, sure: after.sure } : unknownDirectory;
     }
     return at;
   }
 
-  function statement({ command, background }: Statement, at: Place): Place {
+  function statement({ command, background }: Statement, at: WorkingDirectory): WorkingDirectory {
     const after = andOr(command, at);
     return background ? at : after;
   }
 
-  function andOr(node: PipelineNode | AndOr, at: Place): Place {
+  function andOr(node: PipelineNode | AndOr, at: WorkingDirectory): WorkingDirectory {
     if (node.type !== 'AndOr') return pipeline(node, at);
     let now = at;
-    let ended: Place | undefined;
+    let ended: WorkingDirectory | undefined;
     node.commands.forEach((command, i) => {
       if (i === 0 || node.operators[i - 1] === '&&') {
         now = pipeline(command, now);
@@ -97,26 +97,26 @@ export function walkScript(script: ParsedScript, source: string, place: Place, d
       // `cd x || exit`: whoever goes on is there.
       const leaves = i === node.commands.length - 1 && command.type === 'Command' && /^(exit|return)$/.test(command.name?.text ?? '');
       if (leaves && !node.operators.slice(0, -1).includes('||')) ended = { ...now, firm: true };
-      now = isChanged(at, now) ? unsure : now;
+      now = isChanged(at, now) ? unknownDirectory : now;
       const after = pipeline(command, now);
-      now = isChanged(now, after) ? unsure : after;
+      now = isChanged(now, after) ? unknownDirectory : after;
     });
     return ended ?? now;
   }
 
-  function pipeline(node: PipelineNode, at: Place): Place {
+  function pipeline(node: PipelineNode, at: WorkingDirectory): WorkingDirectory {
     if (node.type !== 'Pipeline') return commandNode(node, at);
     for (const prefix of node.prefixes) spans.push(prefix);
     const [only, ...more] = node.commands;
     if (only && more.length === 0) {
       const after = commandNode(only, at);
-      return isChanged(at, after) && node.prefixes.some(({ type }) => type === 'Negation') ? unsure : after;
+      return isChanged(at, after) && node.prefixes.some(({ type }) => type === 'Negation') ? unknownDirectory : after;
     }
     for (const command of node.commands) commandNode(command, at);
     return at;
   }
 
-  function simple(node: Command, at: Place): Place {
+  function simple(node: Command, at: WorkingDirectory): WorkingDirectory {
     for (const child of [...node.prefix, ...(node.name ? [node.name] : []), ...node.suffix]) cover(child, at);
     const opened = readRedirections(node.redirects);
     if (node.prefix.some(({ type }) => type === 'Assignment')) opened.doubts.push('it sets a variable');
@@ -134,19 +134,19 @@ export function walkScript(script: ParsedScript, source: string, place: Place, d
     ];
   }
 
-  function body(statements: readonly Statement[], at: Place): Place {
+  function body(statements: readonly Statement[], at: WorkingDirectory): WorkingDirectory {
     const before = { found: found.length, spans: spans.length };
     if (!isChanged(at, list(statements, at))) return at;
     if (at.sure) {
       // The second round of a loop begins where the first one ended.
       found.length = before.found;
       spans.length = before.spans;
-      list(statements, unsure);
+      list(statements, unknownDirectory);
     }
-    return unsure;
+    return unknownDirectory;
   }
 
-  function redirected(redirects: readonly Redirection[], first: number, node: Span, at: Place): void {
+  function redirected(redirects: readonly Redirection[], first: number, node: Span, at: WorkingDirectory): void {
     for (const redirect of redirects) cover(redirect, at);
     const opened = readRedirections(redirects);
     if (opened.writes.length + opened.reads.length + opened.doubts.length === 0) return;
@@ -157,19 +157,19 @@ export function walkScript(script: ParsedScript, source: string, place: Place, d
     part.doubts.push(...opened.doubts);
   }
 
-  function loop(name: Word, words: readonly Word[] | undefined, node: Span, at: Place): void {
+  function loop(name: Word, words: readonly Word[] | undefined, node: Span, at: WorkingDirectory): void {
     spans.push(name);
     // A loop over PATH would choose which program a name means.
     if (!/^[a-z][a-z0-9]*$/.test(name.text)) emit([], node, at, { doubts: [`it sets the variable ${name.text}`] });
     for (const word of words ?? []) loose(word, at);
   }
 
-  function bodyOf(node: CommandNode | CompoundList, at: Place): void {
+  function bodyOf(node: CommandNode | CompoundList, at: WorkingDirectory): void {
     if (node.type === 'CompoundList') throw new Unclear('it has a body that is not understood');
     commandNode(node, at);
   }
 
-  function commandNode(node: CommandNode, at: Place): Place {
+  function commandNode(node: CommandNode, at: WorkingDirectory): WorkingDirectory {
     const first = found.length;
     switch (node.type) {
       case 'Command':
@@ -215,7 +215,7 @@ export function walkScript(script: ParsedScript, source: string, place: Place, d
       case 'Function':
         spans.push(node.name);
         emit([], node, at, { doubts: [`it defines the function ${node.name.text}`] });
-        bodyOf(node.body, unsure);
+        bodyOf(node.body, unknownDirectory);
         return at;
       case 'Coproc':
         if (node.name) spans.push(node.name);

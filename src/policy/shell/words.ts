@@ -37,7 +37,7 @@ function withDoubts(read: ShellWord, raw: string, word: Word): ShellWord {
 
 function doubtOf(read: ShellWord, raw: string, word: Word): string | undefined {
   if (raw.startsWith('~') && !/^~(\/|$)/.test(raw)) return `${raw} is a directory of somebody`;
-  if (!raw.startsWith('~') && read.guess.startsWith('~')) return `${raw} only looks like the home directory`;
+  if (!raw.startsWith('~') && read.guess.startsWith('~')) return `${raw} only analyses like the home directory`;
   if (findAmbiguous(read.guess) !== undefined) return 'it contains characters that cannot be seen';
   if (hasOpenBraces(word)) return `the braces of ${raw} are not understood`;
   return undefined;

@@ -1,7 +1,7 @@
 import type { ShellWord } from './words.js';
 
 /** Where a command runs, as far as the `cd`s before it tell. */
-export interface Place {
+export interface WorkingDirectory {
   /** What was changed to, one after the other; undefined is the command's own directory. */
   dir: string | undefined;
   sure: boolean;
@@ -9,15 +9,15 @@ export interface Place {
   firm?: boolean;
 }
 
-export const ownPlace: Place = { dir: undefined, sure: true };
-export const unsure: Place = { dir: undefined, sure: false };
+export const startDirectory: WorkingDirectory = { dir: undefined, sure: true };
+export const unknownDirectory: WorkingDirectory = { dir: undefined, sure: false };
 
-export function isChanged(before: Place, after: Place): boolean {
+export function isChanged(before: WorkingDirectory, after: WorkingDirectory): boolean {
   return before.dir !== after.dir || before.sure !== after.sure;
 }
 
-export function joined(one: Place, other: Place): Place {
-  return isChanged(one, other) ? unsure : one;
+export function joined(one: WorkingDirectory, other: WorkingDirectory): WorkingDirectory {
+  return isChanged(one, other) ? unknownDirectory : one;
 }
 
 /** Where a `cd`, `pushd` or `popd` goes: null when it is not known, undefined when the words are something else. */
@@ -38,12 +38,12 @@ export function targetOf(words: readonly (string | null)[]): string | null | und
 }
 
 /** The place after these words have run well. */
-export function afterCd(words: readonly ShellWord[], place: Place): Place {
+export function afterCd(words: readonly ShellWord[], place: WorkingDirectory): WorkingDirectory {
   const target = targetOf(words.map(({ value }) => value));
   if (target === undefined) return place;
   // `cd x/..` is decided by the text of the path, and not by where the links of x lead.
-  if (target === null || /[^./][^/]*\/+\.\.(\/|$)/.test(target)) return unsure;
+  if (target === null || /[^./][^/]*\/+\.\.(\/|$)/.test(target)) return unknownDirectory;
   if (/^[~/]/.test(target)) return { dir: target, sure: true };
-  if (!place.sure || (place.dir !== undefined && /^\.\.(\/|$)/.test(target))) return unsure;
+  if (!place.sure || (place.dir !== undefined && /^\.\.(\/|$)/.test(target))) return unknownDirectory;
   return { dir: place.dir === undefined ? target : `${place.dir}/${target}`, sure: true };
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { limits } from '../limits.js';
 import { message } from '../messages.js';
-import { once } from '../lazy.js';
+import { lazy } from '../lazy.js';
 
 type Normalize = (payload: Record<string, unknown>) => Record<string, unknown>;
 
@@ -27,8 +27,8 @@ export interface CommandRow<P = z.ZodObject, T extends string = string, R = z.Zo
 
 /** Makes a row whose schemas are built when first looked at: a daemon at rest has built none. */
 export function command<P, const T extends string, R>({ payload, reply, ...row }: CommandSource<P, T, R>): CommandRow<P, T, R> {
-  const payloadOnce = once(payload);
-  const replyOnce = once(reply.payload);
+  const payloadOnce = lazy(payload);
+  const replyOnce = lazy(reply.payload);
   return {
     ...row,
     get payload() {

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { frozenCommands } from './frozen-commands.js';
-import { ownCommands } from './extended-commands.js';
+import { extendedCommands } from './extended-commands.js';
 import { permissionCommands } from './permission-commands.js';
 
 /** Every command: its schema, types, docs and test matrix are this table. */
-export const commands = { ...frozenCommands, ...ownCommands, ...permissionCommands } as const;
+export const commands = { ...frozenCommands, ...extendedCommands, ...permissionCommands } as const;
 
 /** The one command of the event socket. */
 export const subscribe = {

@@ -20,7 +20,7 @@ import { uiMethod, uiRequest } from '../requests/requests.js';
 import { clientView, listedModel, listedProvider, queueView, resumeAction, runRow, searchHit, sessionRow, stateView } from '../views.js';
 
 /** Commands beyond the frozen contract. */
-export const ownCommands = {
+export const extendedCommands = {
   hello: command({
     summary: 'Says who is calling and what it can show; answers with the limits of this daemon.',
     payload: () =>

@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import type { ApprovalChoice, DeniedWithReason } from './approval-answers.js';
 import { limits } from '../limits.js';
-import { once } from '../lazy.js';
+import { lazy } from '../lazy.js';
 import type { ApprovalParams, QuestionParams, RequestParams } from './requests.js';
 
-const deniedWithReason = once((): z.ZodType<DeniedWithReason> => z.object({ value: z.literal('deny'), reason: z.string() }));
+const deniedWithReason = lazy((): z.ZodType<DeniedWithReason> => z.object({ value: z.literal('deny'), reason: z.string() }));
 
 /** Each kind of request takes some of these: see `answerSchema`. Null is no answer. */
-export const uiAnswer = once(() => z.union([z.string(), z.boolean(), z.null(), z.array(z.string()), deniedWithReason()]));
+export const uiAnswer = lazy(() => z.union([z.string(), z.boolean(), z.null(), z.array(z.string()), deniedWithReason()]));
 export type UiAnswer = z.infer<ReturnType<typeof uiAnswer>>;
 
 /** The answers to an approval. */

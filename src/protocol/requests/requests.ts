@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { approvalChoices, denyReasonKey } from './approval-answers.js';
-import { once } from '../lazy.js';
+import { lazy } from '../lazy.js';
 import { rule } from '../permissions.js';
 
 /** How a request is shown by a client that knows nothing of its kind. A client says in `hello` which of them it can show. */
@@ -17,12 +17,12 @@ const heading = {
   title: z.string().describe('One line.'),
 };
 
-const subjectCommand = once(() => z.object({ kind: z.literal('command'), command: z.string() }));
-const subjectPaths = once(() =>
+const subjectCommand = lazy(() => z.object({ kind: z.literal('command'), command: z.string() }));
+const subjectPaths = lazy(() =>
   z.object({ kind: z.literal('paths'), paths: z.array(z.object({ access: z.enum(['read', 'write']), path: z.string() })) }),
 );
-const subjectToolCall = once(() => z.object({ kind: z.literal('tool_call') }));
-const approvalSubject = once(() =>
+const subjectToolCall = lazy(() => z.object({ kind: z.literal('tool_call') }));
+const approvalSubject = lazy(() =>
   z
     .discriminatedUnion('kind', [subjectCommand(), subjectPaths(), subjectToolCall()])
     .describe(
@@ -30,7 +30,7 @@ const approvalSubject = once(() =>
     ),
 );
 
-const approvalOption = once(() =>
+const approvalOption = lazy(() =>
   z.object({
     value: z.enum(approvalChoices),
     label: z.string(),
@@ -38,7 +38,7 @@ const approvalOption = once(() =>
   }),
 );
 
-const approvalParams = once(() =>
+const approvalParams = lazy(() =>
   z.object({
     kind: z.literal('approval'),
     ...heading,
@@ -76,7 +76,7 @@ const approvalParams = once(() =>
   }),
 );
 
-const trustParams = once(() =>
+const trustParams = lazy(() =>
   z.object({
     kind: z.literal('trust'),
     ...heading,
@@ -90,7 +90,7 @@ const trustParams = once(() =>
   }),
 );
 
-const directoryParams = once(() =>
+const directoryParams = lazy(() =>
   z.object({
     kind: z.literal('directory'),
     ...heading,
@@ -105,7 +105,7 @@ const questionHead = {
   message: z.string().optional(),
 };
 
-const selectQuestion = once(() =>
+const selectQuestion = lazy(() =>
   z.object({
     ...questionHead,
     method: z.literal('select'),
@@ -113,8 +113,8 @@ const selectQuestion = once(() =>
     multi: z.literal(true).optional().describe('Any number of the options may be chosen: the answer is a list.'),
   }),
 );
-const confirmQuestion = once(() => z.object({ ...questionHead, method: z.literal('confirm') }));
-const textQuestion = once(() =>
+const confirmQuestion = lazy(() => z.object({ ...questionHead, method: z.literal('confirm') }));
+const textQuestion = lazy(() =>
   z.object({
     ...questionHead,
     method: z.enum(['input', 'editor']).describe('`input`: one line. `editor`: several.'),
@@ -123,9 +123,9 @@ const textQuestion = once(() =>
     secret: z.literal(true).optional().describe('What is typed is not shown, and `ui_resolved` does not tell the answer.'),
   }),
 );
-const questionParams = once(() => z.discriminatedUnion('method', [selectQuestion(), confirmQuestion(), textQuestion()]));
+const questionParams = lazy(() => z.discriminatedUnion('method', [selectQuestion(), confirmQuestion(), textQuestion()]));
 
-const requestParams = once(() => z.discriminatedUnion('kind', [approvalParams(), trustParams(), directoryParams(), questionParams()]));
+const requestParams = lazy(() => z.discriminatedUnion('kind', [approvalParams(), trustParams(), directoryParams(), questionParams()]));
 
 export type ApprovalSubject = z.infer<ReturnType<typeof approvalSubject>>;
 export type ApprovalOption = z.infer<ReturnType<typeof approvalOption>>;
@@ -136,7 +136,7 @@ export type QuestionParams = z.infer<ReturnType<typeof questionParams>>;
 export type RequestParams = z.infer<ReturnType<typeof requestParams>>;
 
 /** A request to a person: what is asked, and what it belongs to. */
-export const uiRequest = once(() =>
+export const uiRequest = lazy(() =>
   z.object({
     session_id: z.string(),
     run_id: z.string(),

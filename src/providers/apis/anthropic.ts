@@ -5,12 +5,12 @@ import type { StopReason, Usage } from '../../protocol/messages.js';
 import { toThinking } from './anthropic-thinking.js';
 import type { Asked } from '../failures.js';
 import type { ModelRequest, Provider } from '../port.js';
-import type { Manner } from './request-fallbacks.js';
+import type { RequestFeatures } from './request-fallbacks.js';
 import { withOwnHeaders } from '../http/own-headers.js';
-import { createPlaces } from './block-numbers.js';
+import { createBlockNumbers } from './block-numbers.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from '../settings.js';
 import { streamResponse, type Dialect, type Reader } from './stream-response.js';
-import { isSaid, toJson, toWord } from './coerce.js';
+import { isFilledText, toJson, toWord } from './coerce.js';
 import { toTurns, type Part, type SaidBlock, type WireTurn } from './model-turns.js';
 
 type Event = Messages.RawMessageStreamEvent;
@@ -47,7 +47,7 @@ function toBody(
   request: ModelRequest,
   model: KnownModel,
   prefix: string,
-  { thoughts, level }: Manner,
+  { thoughts, level }: RequestFeatures,
 ): Messages.MessageCreateParamsStreaming {
   const mark = `${prefix}:`;
   const turns = toTurns(request, model, (signature) => (thoughts && signature.startsWith(mark) ? signature.slice(mark.length) : undefined));
@@ -139,7 +139,7 @@ type Told = Partial<Messages.Usage | Messages.MessageDeltaUsage> | undefined;
 
 function createReader({ provider }: Asked, prefix: string): Reader<Event> {
   const usage: Usage = { input: 0, output: 0, cache_read: 0, cache_write: 0, cost_usd: null };
-  const placeOf = createPlaces();
+  const placeOf = createBlockNumbers();
   /** Arguments that came with the beginning of a call; fragments that follow count instead. */
   const given = new Map<number, string>();
   let stopReason: Messages.StopReason | null = null;
@@ -157,7 +157,7 @@ function createReader({ provider }: Asked, prefix: string): Reader<Event> {
   }
 
   function goOn({ index, delta }: Messages.RawContentBlockDeltaEvent): Said {
-    if (delta.type === 'input_json_delta' && isSaid(delta.partial_json)) given.delete(index);
+    if (delta.type === 'input_json_delta' && isFilledText(delta.partial_json)) given.delete(index);
     return fromDelta(() => placeOf(index), delta, prefix);
   }
 
@@ -199,9 +199,9 @@ type Said = ReturnType<Reader<Event>['read']>;
 function fromBlock(place: () => number, started: Messages.RawContentBlockStartEvent['content_block'], prefix: string): Said {
   switch (started.type) {
     case 'text':
-      return isSaid(started.text) ? [{ type: 'text', block: place(), text: started.text }] : [];
+      return isFilledText(started.text) ? [{ type: 'text', block: place(), text: started.text }] : [];
     case 'thinking':
-      return isSaid(started.thinking) ? [{ type: 'thinking', block: place(), text: started.thinking }] : [];
+      return isFilledText(started.thinking) ? [{ type: 'thinking', block: place(), text: started.thinking }] : [];
     case 'redacted_thinking':
       return [{ type: 'thinking', block: place(), text: '', signature: `${prefix}:${started.data}`, redacted: true }];
     case 'tool_use':
@@ -214,13 +214,13 @@ function fromBlock(place: () => number, started: Messages.RawContentBlockStartEv
 function fromDelta(place: () => number, delta: Messages.RawContentBlockDelta, prefix: string): Said {
   switch (delta.type) {
     case 'text_delta':
-      return isSaid(delta.text) ? [{ type: 'text', block: place(), text: delta.text }] : [];
+      return isFilledText(delta.text) ? [{ type: 'text', block: place(), text: delta.text }] : [];
     case 'thinking_delta':
-      return isSaid(delta.thinking) ? [{ type: 'thinking', block: place(), text: delta.thinking }] : [];
+      return isFilledText(delta.thinking) ? [{ type: 'thinking', block: place(), text: delta.thinking }] : [];
     case 'signature_delta':
       return [{ type: 'thinking', block: place(), text: '', signature: `${prefix}:${delta.signature}` }];
     case 'input_json_delta':
-      return isSaid(delta.partial_json) ? [{ type: 'tool_arguments', block: place(), json: delta.partial_json }] : [];
+      return isFilledText(delta.partial_json) ? [{ type: 'tool_arguments', block: place(), json: delta.partial_json }] : [];
     default:
       return [];
   }

@@ -1,5 +1,5 @@
 /** Numbers the blocks of an answer from 0, in the order in which they begin, whatever their provider calls them. */
-export function createPlaces(): (name: string | number) => number {
+export function createBlockNumbers(): (name: string | number) => number {
   const places = new Map<string | number, number>();
   return (name) => {
     let place = places.get(name);

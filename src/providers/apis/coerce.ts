@@ -1,6 +1,6 @@
 /** Compatible servers send numbers for words, nulls for nothing and parts for texts, whatever the types of their API say. */
 
-export function isSaid(value: unknown): value is string {
+export function isFilledText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 

@@ -2,14 +2,14 @@ import type * as Chat from 'openai/resources/chat/completions';
 import type { StopReason, Usage } from '../../protocol/messages.js';
 import { createCallReader } from './chat-calls.js';
 import { inStreamFailure, overflowFailure, type Asked } from '../failures.js';
-import type { Manner } from './request-fallbacks.js';
+import type { RequestFeatures } from './request-fallbacks.js';
 import { nothingFromTheEnvironment, openAiPieceBytes } from './openai-reasoning.js';
 import { withOwnHeaders } from '../http/own-headers.js';
-import { createPlaces } from './block-numbers.js';
+import { createBlockNumbers } from './block-numbers.js';
 import type { ModelRequest, Provider } from '../port.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from '../settings.js';
 import { streamResponse, type Dialect, type Reader } from './stream-response.js';
-import { isSaid, toWord, toWords } from './coerce.js';
+import { isFilledText, toWord, toWords } from './coerce.js';
 import { textOfParts, toTurns, type Part, type WireTurn } from './model-turns.js';
 
 type Chunk = Chat.ChatCompletionChunk;
@@ -51,7 +51,7 @@ function toBody(
   request: ModelRequest,
   model: KnownModel,
   { baseUrl, verbosity }: ProviderSettings,
-  { thoughts, level, ids }: Manner,
+  { thoughts, level, ids }: RequestFeatures,
 ): Chat.ChatCompletionCreateParamsStreaming {
   const maxOutput = request.maxOutput ?? model.maxOutput;
   // OpenAI itself has renamed the bound; nobody else has to know the new name.
@@ -138,11 +138,11 @@ function createReader(asked: Asked): Reader<Chunk> {
   let finish: string | undefined;
   let usage: Usage | null = null;
   let hasSpoken = false;
-  const placeOf = createPlaces();
+  const placeOf = createBlockNumbers();
   const calls = createCallReader(placeOf);
 
   function said(delta: Delta): Said {
-    const name = thoughtNames.find((one) => isSaid(delta[one]));
+    const name = thoughtNames.find((one) => isFilledText(delta[one]));
     const text = toWords(delta.content) || toWords(delta.refusal);
     return [
       ...(name === undefined

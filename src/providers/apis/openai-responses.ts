@@ -3,12 +3,12 @@ import type { StopReason, Usage } from '../../protocol/messages.js';
 import { cutFailure, inStreamFailure, type Asked } from '../failures.js';
 import { nothingFromTheEnvironment, openAiPieceBytes, reasoningEffort } from './openai-reasoning.js';
 import type { ModelRequest, Phase, Provider } from '../port.js';
-import type { Manner } from './request-fallbacks.js';
+import type { RequestFeatures } from './request-fallbacks.js';
 import { withOwnHeaders } from '../http/own-headers.js';
-import { createPlaces } from './block-numbers.js';
+import { createBlockNumbers } from './block-numbers.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from '../settings.js';
 import { streamResponse, type Dialect, type Reader } from './stream-response.js';
-import { isSaid, toJson, toWord } from './coerce.js';
+import { isFilledText, toJson, toWord } from './coerce.js';
 import { textOfParts, toTurns, type Part, type SaidBlock, type WireTurn } from './model-turns.js';
 
 type Event = Responses.ResponseStreamEvent;
@@ -40,7 +40,7 @@ function toBody(
   request: ModelRequest,
   model: KnownModel,
   { verbosity }: Pick<ProviderSettings, 'verbosity'>,
-  { thoughts, level }: Manner,
+  { thoughts, level }: RequestFeatures,
 ): Body {
   const effort = level ? reasoningEffort(model.id, request.thinking) : undefined;
   const maxOutput = request.maxOutput ?? model.maxOutput;
@@ -101,7 +101,7 @@ function createReader(asked: Asked): Reader<Event> {
   const worded = new Set<number>();
   /** Arguments that came with the beginning of a call. */
   const given = new Map<number, string>();
-  const numberOf = createPlaces();
+  const numberOf = createBlockNumbers();
   let calls = 0;
 
   function placeOf({ output_index, content_index = 0 }: { output_index: number; content_index?: number }): number {
@@ -109,7 +109,7 @@ function createReader(asked: Asked): Reader<Event> {
   }
 
   function argumentsOf(outputIndex: number, json: unknown): Said {
-    if (argued.has(outputIndex) || !isSaid(json)) return [];
+    if (argued.has(outputIndex) || !isFilledText(json)) return [];
     argued.add(outputIndex);
     return [{ type: 'tool_arguments', block: placeOf({ output_index: outputIndex }), json }];
   }
@@ -123,7 +123,7 @@ function createReader(asked: Asked): Reader<Event> {
 
   function words(at: { output_index: number; content_index?: number }, text: unknown, phase: Phase | null = null): Said {
     const block = placeOf(at);
-    const isNew = !worded.has(block) && isSaid(text);
+    const isNew = !worded.has(block) && isFilledText(text);
     worded.add(block);
     return isNew || phase ? [{ type: 'text', block, text: isNew ? text : '', ...(phase ? { phase } : {}) }] : [];
   }
@@ -142,7 +142,7 @@ function createReader(asked: Asked): Reader<Event> {
   }
 
   function said(event: { output_index: number; content_index: number; delta: string }): Said {
-    if (!isSaid(event.delta)) return [];
+    if (!isFilledText(event.delta)) return [];
     const block = placeOf(event);
     worded.add(block);
     return [{ type: 'text', block, text: event.delta }];

@@ -1,7 +1,7 @@
 import { refusalWords } from '../failures.js';
 
 /** How a request is put: what may be left out of it although the conversation is sound, because a provider refuses it. */
-export interface Manner {
+export interface RequestFeatures {
   /** What the model thought goes back to it. */
   thoughts: boolean;
   /** It is told how much to think, and how much to say. */
@@ -10,7 +10,7 @@ export interface Manner {
   ids: boolean;
 }
 
-export const fullManner: Manner = { thoughts: true, level: true, ids: true };
+export const allFeatures: RequestFeatures = { thoughts: true, level: true, ids: true };
 
 /** They were bound to a prompt that has changed, or the provider's keys have. */
 const thoughtsRefused =
@@ -24,7 +24,7 @@ const idsRefused = /tool.?call.?id.*(must be|length of|invalid)/i;
 const levelNames = /^(reasoning|thinking|output_config|verbosity|text\.verbosity)|effort/;
 
 /** How to ask once more after this error; undefined when that would not help. */
-export function leanerAfter(error: unknown, manner: Manner): Manner | undefined {
+export function fallbackAfter(error: unknown, manner: RequestFeatures): RequestFeatures | undefined {
   const refusal = refusalWords(error);
   if (!refusal) return undefined;
   const { words, param } = refusal;

@@ -1,11 +1,11 @@
 import { limits } from '../../protocol/limits.js';
 import { AnswerTooLong, OddAnswer, type Arrival } from '../http/sse-guard.js';
 import { cutFailure, emptyFailure, stalledFailure, toFailure, type Asked } from '../failures.js';
-import { fullManner, leanerAfter, type Manner } from './request-fallbacks.js';
+import { allFeatures, fallbackAfter, type RequestFeatures } from './request-fallbacks.js';
 import type { ModelDelta, ModelFailure, ModelRequest } from '../port.js';
 import { credentialsIn } from '../secrets.js';
 import { modelIdOf, type FoundKey, type ProviderSettings } from '../settings.js';
-import { watchSilence, type Silence } from '../http/idle-timeout.js';
+import { createIdleTimeout, type IdleTimeout } from '../http/idle-timeout.js';
 import { createWatchedFetch } from '../http/watched-fetch.js';
 
 /** What an SDK's client is made with. */
@@ -23,7 +23,7 @@ export interface ClientOptions {
 export interface Dialect<Event> {
   /** About how many bytes its SDK is given at a time. */
   pieceBytes: number;
-  open(manner: Manner, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>>;
+  open(manner: RequestFeatures, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>>;
   /** A reader for one response. Says `end` or `failure` itself, from `ended` at the latest. */
   reader(asked: Asked): Reader<Event>;
 }
@@ -52,7 +52,7 @@ export async function* streamResponse<Event extends object>(
   const stop = new AbortController();
   const onAbort = (): void => stop.abort();
   signal.addEventListener('abort', onAbort, { once: true });
-  const silence = watchSilence(settings.idleMs, () => stop.abort());
+  const silence = createIdleTimeout(settings.idleMs, () => stop.abort());
   const arrival: Arrival = { isWhole: false };
   let reader: Reader<Event> | undefined;
   let begun = false;
@@ -132,7 +132,7 @@ async function openWithKey<Event>(
   dialect: Dialect<Event>,
   settings: ProviderSettings,
   asked: Asked,
-  { silence, arrival }: { silence: Silence; arrival: Arrival },
+  { silence, arrival }: { silence: IdleTimeout; arrival: Arrival },
   signal: AbortSignal,
 ): Promise<{ events: AsyncIterable<Event> } | { problem: string }> {
   for (;;) {
@@ -181,11 +181,11 @@ function toOptions(settings: ProviderSettings, { key }: FoundKey, watchedFetch: 
 
 /** Asks once more, without it, when a provider does not take what may as well be left out. */
 async function openStream<Event>(dialect: Dialect<Event>, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>> {
-  for (let manner = fullManner; ;) {
+  for (let manner = allFeatures; ;) {
     try {
       return await dialect.open(manner, options, signal);
     } catch (error) {
-      const leaner = signal.aborted ? undefined : leanerAfter(error, manner);
+      const leaner = signal.aborted ? undefined : fallbackAfter(error, manner);
       if (!leaner) throw error;
       manner = leaner;
     }

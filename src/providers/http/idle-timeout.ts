@@ -1,7 +1,7 @@
 /** How many slices a silence is counted in: a machine that was suspended lost one of them, not its whole patience. */
 const slices = 8;
 
-export interface Silence {
+export interface IdleTimeout {
   /** Something came. */
   touch(): void;
   /** Whether anybody listens: while nobody does, silence is not counted. */
@@ -10,7 +10,7 @@ export interface Silence {
 }
 
 /** Calls `onSilent` once when nothing came for `idleMs` in which this process could have heard it. Nobody listens at first. */
-export function watchSilence(idleMs: number, onSilent: () => void): Silence {
+export function createIdleTimeout(idleMs: number, onSilent: () => void): IdleTimeout {
   const sliceMs = idleMs / slices;
   let left = slices;
   let listening = false;

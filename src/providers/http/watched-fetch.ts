@@ -2,7 +2,7 @@ import { toAnswerStream, type Arrival } from './sse-guard.js';
 import type { ArrivingBytes } from './body-reader.js';
 import { readErrorBody } from './error-bodies.js';
 import type { HttpAnswer, HttpFetch } from './http-fetch.js';
-import type { Silence } from './idle-timeout.js';
+import type { IdleTimeout } from './idle-timeout.js';
 
 /**
  * `fetch` as the SDKs are given it: every byte of an answer that arrives is noted, an event or an error that has no end is cut, and a
@@ -10,7 +10,7 @@ import type { Silence } from './idle-timeout.js';
  */
 export function createWatchedFetch(
   httpFetch: HttpFetch,
-  { touch, listen }: Pick<Silence, 'touch' | 'listen'>,
+  { touch, listen }: Pick<IdleTimeout, 'touch' | 'listen'>,
   arrival: Arrival,
   pieceBytes: number,
 ): typeof fetch {

@@ -1,6 +1,6 @@
 import { textOf, toolCallsOf, wholeUnits } from '../../protocol/content.js';
 import type { ContentBlock } from '../../protocol/messages.js';
-import { deedHelp, editHint, wantedDeeds, type WantedCall } from './offline-tool-calls.js';
+import { toolCallHelp, editHint, wantedToolCalls, type WantedCall } from './offline-tool-calls.js';
 import { goOn, type ModelDelta, type ModelMessage, type ModelRequest } from '../port.js';
 
 const streamedWordsMax = 1_000_000;
@@ -22,7 +22,7 @@ const introduction = `Hello. I am the offline guide: a small program inside bert
   what time is it            one tool call
   echo ahoy for 5 seconds    a tool that takes its time
   echo ahoy with approval    a tool that asks you first
-${deedHelp}
+${toolCallHelp}
   call 3 tools               several calls at once
   ask me                     four questions, one of each kind
   fail                       what a failing provider looks like; also: fail early, fail late
@@ -156,7 +156,7 @@ function readPhrase(message: string): Phrase {
   const trimmed = text.trimEnd();
   const echoed = /^echo\s+(\S[\s\S]*)$/i.exec(trimmed)?.[1];
   if (echoed !== undefined) return wantCalls({ name: 'echo', args: readEcho(echoed) });
-  const deed = wantedDeeds(trimmed);
+  const deed = wantedToolCalls(trimmed);
   if (deed) return wantCalls(...deed);
   const about = /^think about\s+(\S[\s\S]*)$/i.exec(trimmed)?.[1];
   if (about !== undefined) return { type: 'think', about: cutText(about, echoedCharsMax) };

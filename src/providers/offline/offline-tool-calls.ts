@@ -55,7 +55,7 @@ const deeds: [RegExp, (match: RegExpExecArray) => WantedCall[]][] = [
   ],
 ];
 
-export const deedHelp = `  run ls                     a command: you are asked first
+export const toolCallHelp = `  run ls                     a command: you are asked first
   run sleep 100              one to abort, or to leave and come back to
   read README.md             also: list files, find README.md, search for boats
   write ahoy to notes.txt    you see the change before it is made
@@ -65,7 +65,7 @@ export const deedHelp = `  run ls                     a command: you are asked f
 export const editHint = 'Say what to change: edit notes.txt: old words -> new words';
 
 /** The calls that a request wants; undefined when it is none of these. */
-export function wantedDeeds(text: string): WantedCall[] | undefined {
+export function wantedToolCalls(text: string): WantedCall[] | undefined {
   for (const [pattern, toCalls] of deeds) {
     const match = pattern.exec(text);
     if (match) return toCalls(match);

@@ -1,6 +1,6 @@
 import type { ReplyPayload } from '../../protocol/commands/commands.js';
 import { limits } from '../../protocol/limits.js';
-import type { ServerDeps } from '../handler-context.js';
+import type { HandlerContext } from '../handler-context.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { jsonBytes } from '../pages.js';
 import { readMessages, withMessages } from './history.js';
@@ -15,7 +15,7 @@ const toldLimits = {
   stalled_reader_ms: limits.stalledReaderMs,
 };
 
-export function createConnectionHandlers(deps: ServerDeps): Pick<Handlers, 'ping' | 'hello' | 'attach' | 'detach' | 'list_clients'> {
+export function createConnectionHandlers(deps: HandlerContext): Pick<Handlers, 'ping' | 'hello' | 'attach' | 'detach' | 'list_clients'> {
   const { engine, clients, viewState, daemon } = deps;
   return {
     ping: () => reply<'ping'>('pong', { message: 'pong' }),

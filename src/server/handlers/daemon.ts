@@ -1,11 +1,11 @@
-import { stateFor, type ServerDeps } from '../handler-context.js';
+import { stateFor, type HandlerContext } from '../handler-context.js';
 import { readFirstSettings } from '../first-settings.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { waitUntilDrained, waitUntilSettled } from '../deferred-replies.js';
 
 type DaemonCommands = 'list_tools' | 'get_daemon' | 'reload_config' | 'drain' | 'shutdown' | 'extension_command';
 
-export function createDaemonHandlers(deps: ServerDeps): Pick<Handlers, DaemonCommands> {
+export function createDaemonHandlers(deps: HandlerContext): Pick<Handlers, DaemonCommands> {
   const { engine, clients, daemon, sessionDefaults } = deps;
   const { store } = engine;
   return {

@@ -3,7 +3,7 @@ import type { ServedEngine } from '../../engine/engine.js';
 import type { ReplyPayload } from '../../protocol/commands/commands.js';
 import { limits } from '../../protocol/limits.js';
 import type { EncodedMessage, PageRequest } from '../../store/rows/page-rows.js';
-import { sessionIdFor, stateFor, type ServerDeps } from '../handler-context.js';
+import { sessionIdFor, stateFor, type HandlerContext } from '../handler-context.js';
 import { EncodedPayload, refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
 import { isInTree } from './tree.js';
@@ -44,7 +44,7 @@ function wholeCharacters(data: Buffer): number {
 }
 
 export function createReadingHandlers(
-  deps: ServerDeps,
+  deps: HandlerContext,
 ): Pick<Handlers, 'get_state' | 'get_messages' | 'get_tree' | 'search_messages' | 'get_artifact' | 'list_runs'> {
   const { engine, viewState } = deps;
   const { store } = engine;

@@ -8,7 +8,7 @@ import { textOf } from '../../protocol/content.js';
 import { refusal } from '../../protocol/errors.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import type { Client } from '../clients.js';
-import { sessionIdFor, stateFor, type ServerDeps } from '../handler-context.js';
+import { sessionIdFor, stateFor, type HandlerContext } from '../handler-context.js';
 import { accepted, draining, refused, rejected, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { readFirstSettings } from '../first-settings.js';
 import { waitForRun } from '../deferred-replies.js';
@@ -26,7 +26,7 @@ function textFor({ text, content }: InputPayload): string {
   return content?.some(({ type }) => type === 'text') ? textOf(content) : text;
 }
 
-export function createInputHandlers(deps: ServerDeps): Pick<Handlers, 'prompt' | 'steer' | 'follow_up' | 'abort'> {
+export function createInputHandlers(deps: HandlerContext): Pick<Handlers, 'prompt' | 'steer' | 'follow_up' | 'abort'> {
   const { engine, newId, sessionDefaults, daemon } = deps;
   const { store, commit } = engine;
 

@@ -1,9 +1,9 @@
 import { askCompaction } from '../../core/compaction.js';
-import { sessionIdFor, stateFor, type ServerDeps } from '../handler-context.js';
+import { sessionIdFor, stateFor, type HandlerContext } from '../handler-context.js';
 import { draining, refused, rejected, sessionNotFound, type Handlers } from '../handler.js';
 import { waitForCompaction, waitForModels } from '../deferred-replies.js';
 
-export function createModelHandlers(deps: ServerDeps): Pick<Handlers, 'list_models' | 'compact_session'> {
+export function createModelHandlers(deps: HandlerContext): Pick<Handlers, 'list_models' | 'compact_session'> {
   const { engine, sessionDefaults, daemon } = deps;
   return {
     list_models: () => ({ later: () => waitForModels(engine, () => sessionDefaults().model) }),

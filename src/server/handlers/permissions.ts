@@ -2,21 +2,21 @@ import type { SessionState } from '../../core/session.js';
 import { addRule, removeRule, setTrust, type KeptRule } from '../../core/permissions.js';
 import { limits } from '../../protocol/limits.js';
 import type { PermissionView } from '../../protocol/permissions.js';
-import { stateFor, type ServerDeps } from '../handler-context.js';
+import { stateFor, type HandlerContext } from '../handler-context.js';
 import { accepted, refused, refusedWith, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
 import { byOf, type Client } from '../clients.js';
 
 type PermissionCommands = 'list_permissions' | 'add_permission' | 'remove_permission' | 'get_ruling' | 'set_trust' | 'list_decisions';
 
-type Policy = NonNullable<ReturnType<ServerDeps['engine']['policy']>>;
+type Policy = NonNullable<ReturnType<HandlerContext['engine']['policy']>>;
 
 interface Where {
   cwd: string;
   state: SessionState | undefined;
 }
 
-export function createPermissionHandlers(deps: ServerDeps): Pick<Handlers, PermissionCommands> {
+export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, PermissionCommands> {
   const { engine, sessionDefaults } = deps;
   const { store, commit, ruleBook, ruleSources } = engine;
 

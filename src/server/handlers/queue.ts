@@ -1,11 +1,11 @@
 import { clearQueue, removeQueued, resumeQueue, updateQueued } from '../../core/inputs.js';
 import { resumeRun } from '../../core/recovery.js';
-import { stateFor, type ServerDeps } from '../handler-context.js';
+import { stateFor, type HandlerContext } from '../handler-context.js';
 import { accepted, draining, refused, refusedWith, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { toQueue } from '../state-view.js';
 
 export function createQueueHandlers(
-  deps: ServerDeps,
+  deps: HandlerContext,
 ): Pick<Handlers, 'get_queue' | 'update_queued' | 'remove_queued' | 'clear_queue' | 'resume_queue' | 'resume_run'> {
   const { engine, daemon } = deps;
   const { store, commit } = engine;

@@ -1,10 +1,10 @@
 import { answerRequest } from '../../core/requests.js';
 import { byOf } from '../clients.js';
-import type { ServerDeps } from '../handler-context.js';
+import type { HandlerContext } from '../handler-context.js';
 import { accepted, rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
 
-export function createAskingHandlers({ engine }: ServerDeps): Pick<Handlers, 'ui_response' | 'list_ui_requests'> {
+export function createAskingHandlers({ engine }: HandlerContext): Pick<Handlers, 'ui_response' | 'list_ui_requests'> {
   const { store, commit } = engine;
   return {
     ui_response({ request_id, result, error, cancelled }, client) {

@@ -5,7 +5,7 @@ import type { SessionState } from '../../core/session.js';
 import { contextSize, percentLeft } from '../../engine/run/context-size.js';
 import { limits } from '../../protocol/limits.js';
 import type { Client } from '../clients.js';
-import { sessionIdFor, stateFor, type ServerDeps } from '../handler-context.js';
+import { sessionIdFor, stateFor, type HandlerContext } from '../handler-context.js';
 import { accepted, refused, refusedWith, rejected, reply, sessionNotFound, type Answer, type Handlers } from '../handler.js';
 import { changeFirstSettings, readFirstSettings, type FirstSettings } from '../first-settings.js';
 import { fitting } from '../pages.js';
@@ -26,7 +26,7 @@ type SessionCommands =
   | 'set_follow_up_mode'
   | 'set_model';
 
-export function createSessionHandlers(deps: ServerDeps): Pick<Handlers, SessionCommands> {
+export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, SessionCommands> {
   const { engine, clients, newId, sessionDefaults } = deps;
   const { store, commit } = engine;
 

@@ -7,18 +7,18 @@ const comparedCharsMax = 100;
 /** Of their pairs of characters, how many two lines must share to look alike. */
 const alikeMin = 0.5;
 
-export interface AlikeLine {
+export interface SimilarLine {
   number: number;
   text: string;
 }
 
 /** The lines of a text that look most like the first line of what was not found in it. Bounded work: it only helps. */
-export function alikeLines(text: string, wanted: string): AlikeLine[] {
+export function similarLines(text: string, wanted: string): SimilarLine[] {
   const first = wanted.split('\n', limits.editsPerCallMax).find((line) => line.trim() !== '');
   if (first === undefined) return [];
   const sought = squeeze(first);
   const pairs = pairsOf(sought);
-  const best: (AlikeLine & { score: number })[] = [];
+  const best: (SimilarLine & { score: number })[] = [];
   let number = 0;
   for (let start = 0; start < text.length && number < limits.alikeLinesMax;) {
     const end = text.indexOf('\n', start);

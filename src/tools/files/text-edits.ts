@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { alikeLines } from './similar-lines.js';
+import { similarLines } from './similar-lines.js';
 import { counted } from './file-paths.js';
 
 const placesNamedMax = 10;
@@ -85,7 +85,7 @@ function lineOf(text: string, at: number): number {
 function notFound(text: string, oldText: string): string {
   const isNumbered = /^\s*\d+\t/.test(oldText);
   const hint = isNumbered ? ' Leave out the line numbers and tabs that read puts in front.' : '';
-  const alike = alikeLines(text, oldText);
+  const alike = similarLines(text, oldText);
   if (alike.length === 0) return `old_text was not found.${hint} It must be exactly what is in the file.`;
   const lines = alike.map(({ number, text: line }) => `${number}\t${line}`).join('\n');
   return `old_text was not found.${hint} It must be exactly what is in the file; ${counted(alike.length, 'line')} of the file that look like it:\n${lines}\n`;

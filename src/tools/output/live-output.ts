@@ -1,11 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
 import { limits } from '../../protocol/limits.js';
 import { cleanText, isBinary, unfinished } from './clean-text.js';
-import { brokenStart, createLastBytes } from './tail-buffer.js';
+import { brokenStart, createTailBuffer } from './tail-buffer.js';
 
 /** Shows output as it comes to whoever watches: a bounded piece in a while, the newest first when there is too much. */
 export function createLiveOutput(show: (text: string) => void) {
-  const waiting = createLastBytes(limits.liveOutputBytesMax);
+  const waiting = createTailBuffer(limits.liveOutputBytesMax);
   let bytes = 0;
   let decoder = new StringDecoder('utf8');
   let held = '';

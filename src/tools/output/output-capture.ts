@@ -2,7 +2,7 @@ import { close, openSync, rmSync, write as writeFile, writeSync } from 'node:fs'
 import { promisify } from 'node:util';
 import { limits } from '../../protocol/limits.js';
 import { cleanText, cutLines, isBinary } from './clean-text.js';
-import { brokenEnd, brokenStart, createLastBytes } from './tail-buffer.js';
+import { brokenEnd, brokenStart, createTailBuffer } from './tail-buffer.js';
 import type { Artifacts } from '../port.js';
 
 const writeTo = promisify(writeFile);
@@ -14,7 +14,7 @@ export interface OutputCounts extends Record<string, number> {
   dropped_bytes: number;
 }
 
-export interface KeptOutputOptions {
+export interface OutputCaptureOptions {
   artifacts: Artifacts;
   /** From the first byte on, for what is read in several pieces. */
   wholeFile?: boolean;
@@ -24,10 +24,10 @@ export interface KeptOutputOptions {
  * Output of a program, however much comes: the beginning and the end in memory, all of it in a file up to a bound, the rest counted.
  * The file becomes an artifact when something is left out of what the model reads.
  */
-export function createKeptOutput({ artifacts, wholeFile = false }: KeptOutputOptions) {
+export function createOutputCapture({ artifacts, wholeFile = false }: OutputCaptureOptions) {
   const counts: OutputCounts = { bytes: 0, lines: 0, dropped_bytes: 0 };
   const head = createFirstBytes(limits.outputHeadBytes);
-  const tail = createLastBytes(limits.outputTailBytes);
+  const tail = createTailBuffer(limits.outputTailBytes);
   let windowBytes = 0;
   let file: { id: string; path: string; fd: number; bytes: number } | undefined;
   let problem: string | undefined;
@@ -119,7 +119,7 @@ export function createKeptOutput({ artifacts, wholeFile = false }: KeptOutputOpt
     return `the first ${file.bytes} bytes with tool_output${when}, artifact ${file.id}; ${counts.dropped_bytes} bytes were not kept`;
   }
 }
-export type KeptOutput = ReturnType<typeof createKeptOutput>;
+export type OutputCapture = ReturnType<typeof createOutputCapture>;
 
 function createFirstBytes(max: number) {
   let buffer = Buffer.alloc(0);

@@ -1,5 +1,5 @@
 /** The end of a stream of bytes, in as much memory as that takes and no more. */
-export function createLastBytes(max: number) {
+export function createTailBuffer(max: number) {
   let buffer = Buffer.alloc(0);
   let used = 0;
   return {

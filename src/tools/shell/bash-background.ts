@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { limits } from '../../protocol/limits.js';
 import { describeExcess, describeExit, describeNewAutorun, sandboxHint } from './bash-messages.js';
-import { createKeptOutput, type KeptOutput } from '../output/output-capture.js';
+import { createOutputCapture, type OutputCapture } from '../output/output-capture.js';
 import { toolText, type ToolContext, type ToolResult } from '../port.js';
 import type { Confinement } from '../../sandbox/port.js';
 import type { Exit, Processes, RunningCommand } from '../../sandbox/port.js';
@@ -12,7 +12,7 @@ interface Background {
   cwd: string;
   command: RunningCommand;
   confinement: Confinement;
-  kept: KeptOutput;
+  kept: OutputCapture;
   /** Once it has ended. */
   exit: Exit | undefined;
   problem: string | undefined;
@@ -63,7 +63,7 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
       if (!(await makeRoom(sessionId)))
         return toolText(`${limits.backgroundCommandsMax} commands run in the background already; end one of them first.`, true);
       const { confinement } = reach;
-      const kept = createKeptOutput({ artifacts, wholeFile: true });
+      const kept = createOutputCapture({ artifacts, wholeFile: true });
       const started = await processes.start({
         command,
         cwd,

@@ -4,7 +4,7 @@ import { utf8Bytes, wholeUnits } from '../../protocol/content.js';
 import { limits } from '../../protocol/limits.js';
 import { createBackgrounds, type Backgrounds } from './bash-background.js';
 import { describeExcess, describeExit, describeNewAutorun, sandboxHint } from './bash-messages.js';
-import { createKeptOutput } from '../output/output-capture.js';
+import { createOutputCapture } from '../output/output-capture.js';
 import { createLiveOutput } from '../output/live-output.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from '../port.js';
 import { toolFacts } from '../tool-facts.js';
@@ -113,7 +113,7 @@ async function runCommand(
   const { sessionId, runId, toolCallId, artifacts, signal } = context;
   const { confinement } = context.reach;
   const timeoutMs = Math.min(timeout * 1000, limits.bashTimeoutMaxMs);
-  const kept = createKeptOutput({ artifacts });
+  const kept = createOutputCapture({ artifacts });
   const live = createLiveOutput((text) => context.output(text));
   const onOutput = (chunk: Buffer): void | Promise<void> => {
     live.push(chunk);

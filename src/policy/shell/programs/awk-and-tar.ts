@@ -1,5 +1,5 @@
 import { flags, scanFlags } from '../flags.js';
-import { addWrite, doubtAll, type Look } from '../analysis.js';
+import { addWrite, doubtAll, type Analysis } from '../analysis.js';
 import type { ShellWord } from '../words.js';
 
 const awkFlags = flags(
@@ -8,15 +8,15 @@ const awkFlags = flags(
 );
 
 /** `awk`: a program that can start others or open files is doubted. */
-export function lookAtAwk(look: Look): void {
-  const { operands, found } = scanFlags(look, awkFlags);
+export function analyseAwk(analysis: Analysis): void {
+  const { operands, found } = scanFlags(analysis, awkFlags);
   const sources = found.filter(({ name }) => name === '-e' || name === '--source').map(({ value, index }) => ({ value, index: index + 1 }));
   const [first] = operands;
   if (sources.length === 0 && first) sources.push({ value: first.word, index: first.index });
   for (const { value, index } of sources)
-    if (!isPlainAwk(value)) look.doubts.push({ why: 'its program may run commands or open files', upTo: index + 1 });
-  if (sources.length === 0 && look.words.length > 1 && !found.some(({ name }) => name === '--version' || name === '-V'))
-    doubtAll(look, 'its program is not seen');
+    if (!isPlainAwk(value)) analysis.doubts.push({ why: 'its program may run commands or open files', upTo: index + 1 });
+  if (sources.length === 0 && analysis.words.length > 1 && !found.some(({ name }) => name === '--version' || name === '-V'))
+    doubtAll(analysis, 'its program is not seen');
 }
 
 function isPlainAwk(word: ShellWord | undefined): boolean {
@@ -41,19 +41,19 @@ const tarFlags = flags(
 );
 
 /** `tar`: only listing is free of doubt. */
-export function lookAtTar(look: Look): void {
-  const old = look.words[1];
-  const scanned = { ...look, words: [...look.words] };
+export function analyseTar(analysis: Analysis): void {
+  const old = analysis.words[1];
+  const scanned = { ...analysis, words: [...analysis.words] };
   if (typeof old?.value === 'string' && /^[A-Za-z]+$/.test(old.value)) {
-    if (/[^tvzjJfp]/.test(old.value)) look.doubts.push({ why: `tar ${old.value} writes files or runs a program`, upTo: 2 });
+    if (/[^tvzjJfp]/.test(old.value)) analysis.doubts.push({ why: `tar ${old.value} writes files or runs a program`, upTo: 2 });
     // Letters without a dash take their values in turn from the words after them.
     scanned.words[1] = { ...old, value: `-${old.value.replace('f', '')}${old.value.includes('f') ? 'f' : ''}` };
   }
   const { found } = scanFlags(scanned, tarFlags);
   const changes = found.some(({ name }) => /^(-[xcruA]|--(extract|get|create|append|update|catenate|concatenate|delete))$/.test(name));
   const archive = found.find(({ name }) => name === '-f' || name === '--file')?.value;
-  if (archive?.guess.includes(':')) doubtAll(look, 'the archive may be on another machine');
+  if (archive?.guess.includes(':')) doubtAll(analysis, 'the archive may be on another machine');
   if (changes || /[xcruA]/.test(old?.value?.startsWith('-') === false ? old.value : '')) {
-    addWrite(look, found.some(({ name }) => /^(-[cruA]|--(create|append|update))$/.test(name)) ? archive : undefined);
+    addWrite(analysis, found.some(({ name }) => /^(-[cruA]|--(create|append|update))$/.test(name)) ? archive : undefined);
   }
 }

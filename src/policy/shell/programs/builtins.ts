@@ -1,4 +1,4 @@
-import { doubtAlways, type Look } from '../analysis.js';
+import { doubtAlways, type Analysis } from '../analysis.js';
 
 /** Builtins that change what later words mean, or run a text. No rule covers them: they are asked about. */
 const changing = new Set(
@@ -17,36 +17,36 @@ export function isAlwaysAsked(name: string, hasArguments: boolean): boolean {
 }
 
 /** Builtins of the shell that are no programs. */
-export function lookAtBuiltin(name: string, look: Look): boolean {
-  const rest = look.words.slice(1);
+export function analyseBuiltin(name: string, analysis: Analysis): boolean {
+  const rest = analysis.words.slice(1);
   if (name === 'set') {
     const isPlain = rest.length > 0 && rest.every(({ value }, i) => isPlainOption(value, i > 0 ? rest[i - 1]?.value : undefined));
-    if (!isPlain) doubtAlways(look, 'it changes how the shell works');
+    if (!isPlain) doubtAlways(analysis, 'it changes how the shell works');
     return true;
   }
   if (name === 'test') {
     // The name that -v looks up may be a subscript, which is evaluated.
-    if (rest.some(({ value }) => value === '-v' || value === '-R')) doubtAlways(look, 'it evaluates a name');
+    if (rest.some(({ value }) => value === '-v' || value === '-R')) doubtAlways(analysis, 'it evaluates a name');
     return true;
   }
   if (!changing.has(name)) return false;
   if (!isAlwaysAsked(name, rest.length > 0)) return true;
-  if (name === 'unset' || name === 'read') doubtAlways(look, 'it changes variables');
-  else doubtAlways(look, `${name} can change what other words mean`);
+  if (name === 'unset' || name === 'read') doubtAlways(analysis, 'it changes variables');
+  else doubtAlways(analysis, `${name} can change what other words mean`);
   if (name === 'eval') {
     const values = rest.map(({ value }) => value);
-    if (values.some((value) => value === null)) look.runsUnknown = true;
-    else if (values.length > 0) look.inner.push({ script: values.join(' ') });
-    look.anywhere = true;
+    if (values.some((value) => value === null)) analysis.runsUnknown = true;
+    else if (values.length > 0) analysis.inner.push({ script: values.join(' ') });
+    analysis.anywhere = true;
   }
   // A file is a program like any other; what comes through a pipe or has a computed name is a text that nobody has seen.
-  if ((name === 'source' || name === '.') && isUnseen(rest[0]?.value)) look.runsUnknown = true;
+  if ((name === 'source' || name === '.') && isUnseen(rest[0]?.value)) analysis.runsUnknown = true;
   // It gives a program another name, under which no rule knows it.
-  if (name === 'hash' && rest.some(({ value }) => value === null || /^-\w*p/.test(value))) look.runsUnknown = true;
+  if (name === 'hash' && rest.some(({ value }) => value === null || /^-\w*p/.test(value))) analysis.runsUnknown = true;
   if (name === 'trap' || name === 'alias' || name === 'complete' || name === 'compgen' || name === 'bind' || name === 'mapfile') {
-    look.anywhere = true;
-    if (name === 'trap' && rest[0]?.value === null) look.runsUnknown = true;
-    for (const { value } of rest) if (value !== null) look.inner.push({ script: value.replace(/^[\w.-]+=/, ''), isGuess: true });
+    analysis.anywhere = true;
+    if (name === 'trap' && rest[0]?.value === null) analysis.runsUnknown = true;
+    for (const { value } of rest) if (value !== null) analysis.inner.push({ script: value.replace(/^[\w.-]+=/, ''), isGuess: true });
   }
   return true;
 }

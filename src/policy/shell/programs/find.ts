@@ -1,4 +1,4 @@
-import { addWrite, doubtAll, type Look } from '../analysis.js';
+import { addWrite, doubtAll, type Analysis } from '../analysis.js';
 import { unknownWord, type ShellWord } from '../words.js';
 
 const plain = new Set(
@@ -17,8 +17,8 @@ const valued = new Set(
 const running = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 
 /** `find`: every word of its expression is known, or doubted. */
-export function lookAtFind(look: Look): void {
-  const { words } = look;
+export function analyseFind(analysis: Analysis): void {
+  const { words } = analysis;
   for (let at = 1; at < words.length; at++) {
     const { value } = words[at] ?? unknownWord;
     if (value === null || plain.has(value)) continue;
@@ -27,23 +27,23 @@ export function lookAtFind(look: Look): void {
       let end = at + 1;
       while (end < words.length && words[end]?.value !== ';' && !(words[end]?.value === '+' && words[end - 1]?.value === '{}')) end++;
       const inner = words.slice(at + 1, end).map((word) => (word.value?.includes('{}') ? unknownWord : word));
-      look.inner.push({ words: value.endsWith('dir') ? withDirDoubt(inner) : inner });
-      look.doubts.push({ why: `${value} runs a command`, upTo: at + 1 });
+      analysis.inner.push({ words: value.endsWith('dir') ? withDirDoubt(inner) : inner });
+      analysis.doubts.push({ why: `${value} runs a command`, upTo: at + 1 });
       at = end;
     } else if (value === '-delete') {
       for (const start of words.slice(1)) {
         if (start.guess.startsWith('-')) break;
-        addWrite(look, start);
+        addWrite(analysis, start);
       }
-      look.doubts.push({ why: '-delete removes what is found', upTo: at + 1 });
+      analysis.doubts.push({ why: '-delete removes what is found', upTo: at + 1 });
     } else if (/^-f(print0?|printf|ls)$/.test(value)) {
-      addWrite(look, words[at + 1]);
-      look.doubts.push({ why: `${value} writes a file`, upTo: at + 2 });
+      addWrite(analysis, words[at + 1]);
+      analysis.doubts.push({ why: `${value} writes a file`, upTo: at + 2 });
       at += value === '-fprintf' ? 2 : 1;
     } else if (value === '-files0-from') {
-      look.doubts.push({ why: 'where it starts is read from a file', upTo: at + 2 });
+      analysis.doubts.push({ why: 'where it starts is read from a file', upTo: at + 2 });
       at++;
-    } else if (value.startsWith('-')) look.doubts.push({ why: `${value} is not known`, upTo: at + 1 });
+    } else if (value.startsWith('-')) analysis.doubts.push({ why: `${value} is not known`, upTo: at + 1 });
   }
 }
 
@@ -61,19 +61,19 @@ const fdValued = new Set(
 );
 
 /** `fd`: what it runs is the rest of its words. */
-export function lookAtFd(look: Look): void {
-  const { words } = look;
+export function analyseFd(analysis: Analysis): void {
+  const { words } = analysis;
   for (let at = 1; at < words.length; at++) {
     const { value } = words[at] ?? unknownWord;
     if (value === null) continue;
     if (value === '--') return;
     if (fdValued.has(value)) at++;
     else if (/^(--exec|-[^-]*[xX])/.test(value)) {
-      look.inner.push({ words: [...words.slice(at + 1), unknownWord] });
-      doubtAll(look, `${value} runs a command`);
+      analysis.inner.push({ words: [...words.slice(at + 1), unknownWord] });
+      doubtAll(analysis, `${value} runs a command`);
       return;
     } else if (/^(--list|--ex|--gen|-[^-]*l)/.test(value) && value !== '--extension') {
-      look.doubts.push({ why: `${value} runs another program`, upTo: at + 1 });
+      analysis.doubts.push({ why: `${value} runs another program`, upTo: at + 1 });
     }
   }
 }

@@ -1,6 +1,6 @@
 import { flags, scanFlags, type Flags } from '../flags.js';
-import { doubtAll, hasValue, mustName, type Look } from '../analysis.js';
-import type { Place } from '../working-directory.js';
+import { doubtAll, hasValue, mustName, type Analysis } from '../analysis.js';
+import type { WorkingDirectory } from '../working-directory.js';
 import type { ShellWord } from '../words.js';
 
 /** Flags before the subcommand that change nothing about what it does. */
@@ -106,81 +106,92 @@ const always = flags(`${everywhere} --exec=! --upload-pack=! --receive-pack=! --
 const noFlags = flags('');
 
 /** git: looking is free, changing has to be named by the rule, and what runs programs has to be spelled out. */
-export function lookAtGit(look: Look, place: Place): void {
-  const { words } = look;
+export function analyseGit(analysis: Analysis, place: WorkingDirectory): void {
+  const { words } = analysis;
   let at = 1;
   for (; at < words.length; at++) {
     const value = words[at]?.value;
     if (typeof value !== 'string' || !value.startsWith('-')) break;
     if (quiet.includes(value)) continue;
     if (/^(--version|-v|--help|-h|--html-path|--man-path|--info-path|--exec-path)$/.test(value)) {
-      if (value === '--help' || value === '-h') doubtAll(look, 'it opens a manual');
-      if (words.length > at + 1) doubtAll(look, `${value} is followed by more`);
+      if (value === '--help' || value === '-h') doubtAll(analysis, 'it opens a manual');
+      if (words.length > at + 1) doubtAll(analysis, `${value} is followed by more`);
       return;
     }
     const [name = ''] = value.split('=');
     const takesNext = globalValued.includes(name) && !value.includes('=');
-    look.doubts.push({ why: `${name} changes what git does or where`, upTo: at + (takesNext ? 2 : 1) });
+    analysis.doubts.push({ why: `${name} changes what git does or where`, upTo: at + (takesNext ? 2 : 1) });
     if (takesNext) at++;
   }
-  if (place.dir !== undefined) look.doubts.push({ why: 'git obeys the configuration of the directory that it is in', upTo: null });
+  if (place.dir !== undefined) analysis.doubts.push({ why: 'git obeys the configuration of the directory that it is in', upTo: null });
   const sub = words[at]?.value;
   if (sub === undefined) return;
-  if (at > 1) look.readings.push(['git', ...words.slice(at).map(({ value }) => value)]);
+  if (at > 1) analysis.readings.push(['git', ...words.slice(at).map(({ value }) => value)]);
   if (sub === null) return;
-  lookAtSubcommand(look, sub, at);
+  lookAtSubcommand(analysis, sub, at);
 }
 
-function lookAtSubcommand(look: Look, sub: string, at: number): void {
-  const rest = look.words.slice(at + 1);
-  lookAtPrograms(look, at);
+function lookAtSubcommand(analysis: Analysis, sub: string, at: number): void {
+  const rest = analysis.words.slice(at + 1);
+  lookAtPrograms(analysis, at);
   const table = Object.hasOwn(looking, sub) ? looking[sub] : undefined;
   if (table) {
-    scanFlags(look, table, at + 1);
+    scanFlags(analysis, table, at + 1);
     return;
   }
-  if (dangerous.has(sub)) return doubtAll(look, `git ${sub} runs other programs`);
-  if (sub === 'branch' || sub === 'tag') return lookAtNames(look, sub, at);
+  if (dangerous.has(sub)) return doubtAll(analysis, `git ${sub} runs other programs`);
+  if (sub === 'branch' || sub === 'tag') return lookAtNames(analysis, sub, at);
   if (sub === 'config') {
-    const looks = hasValue(rest[0], ['--get', '--get-all', '--list', '-l', 'get', 'list', '--get-regexp', '--show-origin', '--name-only']);
-    const alone = rest.length <= 2 && rest.some((word) => hasValue(word, ['--list', '-l', 'list'])) ? true : rest.length <= 2 && looks;
+    const analyses = hasValue(rest[0], [
+      '--get',
+      '--get-all',
+      '--list',
+      '-l',
+      'get',
+      'list',
+      '--get-regexp',
+      '--show-origin',
+      '--name-only',
+    ]);
+    const alone = rest.length <= 2 && rest.some((word) => hasValue(word, ['--list', '-l', 'list'])) ? true : rest.length <= 2 && analyses;
     if (!alone || rest.some(({ value }) => /^--(file|blob|edit|unset|add|replace|re|rem|u|e|f|b)|^-[fe]/.test(value ?? '')))
-      doubtAll(look, 'it changes what git does');
+      doubtAll(analysis, 'it changes what git does');
     return;
   }
   if (looksOnly(sub, rest)) {
-    scanFlags(look, diffFlags, at + 1);
+    scanFlags(analysis, diffFlags, at + 1);
     return;
   }
-  mustName(look, `git ${sub} may change something`, at + 1);
-  if (sub === 'bisect' && hasValue(rest[0], ['run', 'visualize', 'view'])) doubtAll(look, 'it runs a command');
-  if (sub === 'submodule' && !hasValue(rest[0], ['update', 'init', 'add', 'sync', 'deinit'])) doubtAll(look, 'it may run a command');
+  mustName(analysis, `git ${sub} may change something`, at + 1);
+  if (sub === 'bisect' && hasValue(rest[0], ['run', 'visualize', 'view'])) doubtAll(analysis, 'it runs a command');
+  if (sub === 'submodule' && !hasValue(rest[0], ['update', 'init', 'add', 'sync', 'deinit'])) doubtAll(analysis, 'it may run a command');
   if (sub === 'remote' || sub === 'reflog' || sub === 'worktree' || sub === 'notes' || sub === 'symbolic-ref') {
-    mustName(look, `git ${sub} may change something`, Math.min(at + 2, look.words.length));
+    mustName(analysis, `git ${sub} may change something`, Math.min(at + 2, analysis.words.length));
   }
-  scanFlags(look, always, at + 1);
-  const { operands } = scanFlags(look, (Object.hasOwn(changing, sub) ? changing[sub] : undefined) ?? noFlags, at + 1);
+  scanFlags(analysis, always, at + 1);
+  const { operands } = scanFlags(analysis, (Object.hasOwn(changing, sub) ? changing[sub] : undefined) ?? noFlags, at + 1);
   for (const { word, index } of operands)
-    if (/^\w[\w+.-]*::/.test(word.guess)) look.doubts.push({ why: 'the address names a program', upTo: index + 1 });
+    if (/^\w[\w+.-]*::/.test(word.guess)) analysis.doubts.push({ why: 'the address names a program', upTo: index + 1 });
 }
 
 /** What runs a program that the configuration names, whatever the subcommand: a manual's viewer, and gpg for what signatures say. */
-function lookAtPrograms(look: Look, at: number): void {
-  for (const [index, { guess }] of look.words.entries()) {
+function lookAtPrograms(analysis: Analysis, at: number): void {
+  for (const [index, { guess }] of analysis.words.entries()) {
     if (index <= at) continue;
     if (guess === '--') return;
-    if (guess === '--help') look.doubts.push({ why: '--help runs the viewer of manuals that the configuration names', upTo: index + 1 });
-    if (/%G|%\(signature/.test(guess)) look.doubts.push({ why: 'it runs the program that checks signatures', upTo: index + 1 });
+    if (guess === '--help')
+      analysis.doubts.push({ why: '--help runs the viewer of manuals that the configuration names', upTo: index + 1 });
+    if (/%G|%\(signature/.test(guess)) analysis.doubts.push({ why: 'it runs the program that checks signatures', upTo: index + 1 });
   }
 }
 
 /** `git branch` and `git tag` list names when nothing else is asked of them. */
-function lookAtNames(look: Look, sub: string, at: number): void {
-  const before = look.doubts.length;
-  const { operands, found } = scanFlags(look, flags(sub === 'branch' ? branchLooks : tagLooks, true), at + 1);
+function lookAtNames(analysis: Analysis, sub: string, at: number): void {
+  const before = analysis.doubts.length;
+  const { operands, found } = scanFlags(analysis, flags(sub === 'branch' ? branchLooks : tagLooks, true), at + 1);
   const lists = found.some(({ name }) => /^(-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at)$/.test(name));
-  if (operands.length > 0 && !lists) look.doubts.push({ why: `git ${sub} changes something`, upTo: (operands[0]?.index ?? at) + 1 });
-  if (look.doubts.length > before) look.doubts.push({ why: `git ${sub} may change something`, upTo: at + 2 });
+  if (operands.length > 0 && !lists) analysis.doubts.push({ why: `git ${sub} changes something`, upTo: (operands[0]?.index ?? at) + 1 });
+  if (analysis.doubts.length > before) analysis.doubts.push({ why: `git ${sub} may change something`, upTo: at + 2 });
 }
 
 function looksOnly(sub: string, rest: readonly ShellWord[]): boolean {

@@ -1,17 +1,17 @@
 import { flags, scanFlags, type Flags } from '../flags.js';
-import { addShifted, doubtAll, hasValue, lookAt, mustName, type Look } from '../analysis.js';
+import { addShifted, doubtAll, hasValue, newAnalysis, mustName, type Analysis } from '../analysis.js';
 import type { ShellWord } from '../words.js';
 
-export type Inspect = (words: ShellWord[]) => Look;
+export type Inspect = (words: ShellWord[]) => Analysis;
 
 const elsewhere = /^[~/]|(^|[/=:])\.\.(\/|$)|=[~/]/;
 
 /** Words of something that a named program runs: both names have to be in the rule, and the inner words are judged as if alone. */
-function runsNamed(look: Look, at: number, inspect: Inspect): void {
-  const inside = look.words.slice(at);
-  if (inside.length === 0 || inside[0]?.value === null) return doubtAll(look, 'it runs another program');
-  mustName(look, 'it runs another program', at + 1);
-  addShifted(look, inspect(inside), at);
+function runsNamed(analysis: Analysis, at: number, inspect: Inspect): void {
+  const inside = analysis.words.slice(at);
+  if (inside.length === 0 || inside[0]?.value === null) return doubtAll(analysis, 'it runs another program');
+  mustName(analysis, 'it runs another program', at + 1);
+  addShifted(analysis, inspect(inside), at);
 }
 
 /** npm reads flags wherever they stand before `--`; any of its settings can be one. */
@@ -22,12 +22,12 @@ const npmFlags = flags(
   --package-lock-only --verbose`,
   true,
 );
-const packagers: Record<string, { free: string; before: Flags; run: string; looks: string }> = {
+const packagers: Record<string, { free: string; before: Flags; run: string; analyses: string }> = {
   npm: {
     free: '',
     before: npmFlags,
     run: 'exec x init create innit',
-    looks: 'ls list ll la view info show v outdated root prefix bin ping search why explain fund audit whoami',
+    analyses: 'ls list ll la view info show v outdated root prefix bin ping search why explain fund audit whoami',
   },
   pnpm: {
     free: 'later',
@@ -36,47 +36,55 @@ const packagers: Record<string, { free: string; before: Flags; run: string; look
       true,
     ),
     run: 'exec dlx create x',
-    looks: 'ls list ll la why outdated root bin audit',
+    analyses: 'ls list ll la why outdated root bin audit',
   },
   yarn: {
     free: 'later',
     before: flags('-s --silent --version -v --help -h', true),
     run: 'dlx exec create node',
-    looks: 'list why info outdated versions audit',
+    analyses: 'list why info outdated versions audit',
   },
-  bun: { free: 'later', before: flags('--version -v --help -h --silent --bun', true), run: 'x create init exec repl', looks: 'outdated' },
+  bun: {
+    free: 'later',
+    before: flags('--version -v --help -h --silent --bun', true),
+    run: 'x create init exec repl',
+    analyses: 'outdated',
+  },
 };
 
 const bunFlags = flags(
   '--preload=! -r=! --require=! --import=! --config=! -c=! --cwd=! --env-file=! --define=! -d=! --loader=! -e=! --eval=! -p=! --print=! --inspect?!',
 );
 
-function lookAtPackager(name: string, look: Look, inspect: Inspect): void {
+function lookAtPackager(name: string, analysis: Analysis, inspect: Inspect): void {
   const packager = packagers[name];
   if (!packager) return;
-  const at = look.words.findIndex(({ value }, i) => i > 0 && !value?.startsWith('-') && !isValueOf(packager.before, look.words[i - 1]));
-  const sub = at < 0 ? undefined : look.words[at];
-  const end = look.words.findIndex(({ value }) => value === '--');
-  const own = end < 0 ? look.words : look.words.slice(0, end);
-  const scanned = packager.free === 'later' && at > 0 ? look.words.slice(0, at) : own;
-  scanFlags({ ...look, words: scanned }, packager.before);
-  if (sub === undefined) return at < 0 && look.words.length > 1 ? undefined : doubtAll(look, 'it may install something');
+  const at = analysis.words.findIndex(
+    ({ value }, i) => i > 0 && !value?.startsWith('-') && !isValueOf(packager.before, analysis.words[i - 1]),
+  );
+  const sub = at < 0 ? undefined : analysis.words[at];
+  const end = analysis.words.findIndex(({ value }) => value === '--');
+  const own = end < 0 ? analysis.words : analysis.words.slice(0, end);
+  const scanned = packager.free === 'later' && at > 0 ? analysis.words.slice(0, at) : own;
+  scanFlags({ ...analysis, words: scanned }, packager.before);
+  if (sub === undefined) return at < 0 && analysis.words.length > 1 ? undefined : doubtAll(analysis, 'it may install something');
   if (hasValue(sub, packager.run.split(' '))) {
-    const first = look.words.findIndex(({ value }, i) => i > at && value !== '--' && !(value ?? '').startsWith('-'));
-    if (first < 0 || first > at + (look.words[at + 1]?.value === '--' ? 2 : 1)) doubtAll(look, 'it runs another program');
-    else runsNamed(look, first, inspect);
+    const first = analysis.words.findIndex(({ value }, i) => i > at && value !== '--' && !(value ?? '').startsWith('-'));
+    if (first < 0 || first > at + (analysis.words[at + 1]?.value === '--' ? 2 : 1)) doubtAll(analysis, 'it runs another program');
+    else runsNamed(analysis, first, inspect);
     return;
   }
-  if (hasValue(sub, packager.looks.split(' '))) return hasValue(sub, ['audit']) ? doubtFlags(look, at + 1, /^(fix$|--?fi)/) : undefined;
-  mustName(look, `${name} ${sub.value ?? ''} runs or changes something`, at + 1);
-  if (hasValue(sub, ['config', 'c', 'set', 'explore', 'edit', 'link', 'pkg'])) doubtAll(look, 'it changes settings or opens a program');
+  if (hasValue(sub, packager.analyses.split(' ')))
+    return hasValue(sub, ['audit']) ? doubtFlags(analysis, at + 1, /^(fix$|--?fi)/) : undefined;
+  mustName(analysis, `${name} ${sub.value ?? ''} runs or changes something`, at + 1);
+  if (hasValue(sub, ['config', 'c', 'set', 'explore', 'edit', 'link', 'pkg'])) doubtAll(analysis, 'it changes settings or opens a program');
   if (packager.free === 'later') {
     // Between `run` and the script they are flags of the packager; after it, of the script.
     const isRun = hasValue(sub, ['run', 'run-script', 'workspace', 'workspaces']);
-    if (isRun && look.words[at + 1]?.guess.startsWith('-')) doubtAll(look, 'a flag before the script may run something');
-    if (name === 'bun') scanFlags(look, bunFlags, at + 1);
+    if (isRun && analysis.words[at + 1]?.guess.startsWith('-')) doubtAll(analysis, 'a flag before the script may run something');
+    if (name === 'bun') scanFlags(analysis, bunFlags, at + 1);
   }
-  doubtElsewhere(look, at + 1);
+  doubtElsewhere(analysis, at + 1);
 }
 
 function isValueOf(table: Flags, word: ShellWord | undefined): boolean {
@@ -84,16 +92,16 @@ function isValueOf(table: Flags, word: ShellWord | undefined): boolean {
 }
 
 /** Words that make a command which looks into one that changes something. */
-function doubtFlags(look: Look, from: number, changing: RegExp): void {
-  look.words.slice(from).forEach(({ guess }, i) => {
-    if (changing.test(guess)) look.doubts.push({ why: `${guess} changes something`, upTo: from + i + 1 });
+function doubtFlags(analysis: Analysis, from: number, changing: RegExp): void {
+  analysis.words.slice(from).forEach(({ guess }, i) => {
+    if (changing.test(guess)) analysis.doubts.push({ why: `${guess} changes something`, upTo: from + i + 1 });
   });
 }
 
 /** A rule for what a project runs means this project. */
-function doubtElsewhere(look: Look, from: number): void {
-  look.words.slice(from).forEach(({ guess }, i) => {
-    if (elsewhere.test(guess)) look.doubts.push({ why: `${guess} is somewhere else`, upTo: from + i + 1 });
+function doubtElsewhere(analysis: Analysis, from: number): void {
+  analysis.words.slice(from).forEach(({ guess }, i) => {
+    if (elsewhere.test(guess)) analysis.doubts.push({ why: `${guess} is somewhere else`, upTo: from + i + 1 });
   });
 }
 
@@ -115,35 +123,35 @@ const namers: Record<string, { subs?: string[]; free: RegExp }> = {
   rye: { subs: ['run'], free: /^$/ },
 };
 
-function lookAtNamer(name: string, look: Look, inspect: Inspect): void {
+function lookAtNamer(name: string, analysis: Analysis, inspect: Inspect): void {
   const { subs, free } = namers[name] ?? { free: /^$/ };
   let at = 1;
   if (subs) {
-    if (!hasValue(look.words[1], subs)) {
-      if (!hasValue(look.words[1], ['--version', '--help'])) mustName(look, `${name} changes something`, 2);
+    if (!hasValue(analysis.words[1], subs)) {
+      if (!hasValue(analysis.words[1], ['--version', '--help'])) mustName(analysis, `${name} changes something`, 2);
       return;
     }
     at = 2;
   }
-  while (free.test(look.words[at]?.value ?? '-')) at++;
-  const program = look.words[at];
-  if (!program) return doubtAll(look, 'it runs another program');
-  if (look.words.length === at + 1 && hasValue(program, ['--version', '--help', '--list'])) return;
+  while (free.test(analysis.words[at]?.value ?? '-')) at++;
+  const program = analysis.words[at];
+  if (!program) return doubtAll(analysis, 'it runs another program');
+  if (analysis.words.length === at + 1 && hasValue(program, ['--version', '--help', '--list'])) return;
   if (program.value === null || program.value.startsWith('-')) {
-    doubtAll(look, 'it runs another program');
-    look.anywhere = true;
-    for (const { value } of look.words) if (value !== null && /\s/.test(value)) look.inner.push({ script: value, isGuess: true });
+    doubtAll(analysis, 'it runs another program');
+    analysis.anywhere = true;
+    for (const { value } of analysis.words) if (value !== null && /\s/.test(value)) analysis.inner.push({ script: value, isGuess: true });
     return;
   }
-  runsNamed(look, at, inspect);
+  runsNamed(analysis, at, inspect);
 }
 
-const builders: Record<string, { flags: Flags; looks: string }> = {
+const builders: Record<string, { flags: Flags; analyses: string }> = {
   cargo: {
     flags: flags(
       '--config=! -Z=! --manifest-path=! --target-dir=! -C=! --out-dir=! --artifact-dir=! --lockfile-path=! --fix! -p= --package= --test= --bin= -j= --features= -F=',
     ),
-    looks: 'tree metadata version --version -V pkgid search locate-project',
+    analyses: 'tree metadata version --version -V pkgid search locate-project',
   },
   go: {
     flags: flags(
@@ -153,73 +161,74 @@ const builders: Record<string, { flags: Flags; looks: string }> = {
       false,
       true,
     ),
-    looks: 'version list doc',
+    analyses: 'version list doc',
   },
   docker: {
     flags: flags('-H=! --host=! --config=! -c=! --context=!'),
-    looks: 'ps images logs inspect version info --version top port stats history',
+    analyses: 'ps images logs inspect version info --version top port stats history',
   },
-  kubectl: { flags: flags('--kubeconfig=! --server=! -s=!'), looks: 'get describe logs version explain api-resources top' },
-  gh: { flags: flags('--web! -w! --editor! -e!'), looks: '--version status' },
+  kubectl: { flags: flags('--kubeconfig=! --server=! -s=!'), analyses: 'get describe logs version explain api-resources top' },
+  gh: { flags: flags('--web! -w! --editor! -e!'), analyses: '--version status' },
   pip: {
     flags: flags('--target=! -t=! --prefix=! --root=! --log=w --cache-dir=! --python=!'),
-    looks: 'list show freeze check --version index',
+    analyses: 'list show freeze check --version index',
   },
   make: {
     flags: flags(
       '-f=! --file=! --makefile=! -C=! --directory=! -I=! --include-dir=! --eval=! -E=! -W= -o= -j? -l? -e! --environment-overrides! -n -k -s -B',
     ),
-    looks: '',
+    analyses: '',
   },
 };
 const sameBuilder: Record<string, string> = { podman: 'docker', nerdctl: 'docker', pip3: 'pip', gmake: 'make', ninja: 'make' };
 
-function lookAtBuilder(name: string, look: Look): void {
+function lookAtBuilder(name: string, analysis: Analysis): void {
   const builder = builders[name];
   if (!builder) return;
-  const end = look.words.findIndex(({ value }) => value === '--');
-  const { operands } = scanFlags({ ...look, words: end < 0 ? look.words : look.words.slice(0, end) }, builder.flags);
-  doubtElsewhere(look, 1);
+  const end = analysis.words.findIndex(({ value }) => value === '--');
+  const { operands } = scanFlags({ ...analysis, words: end < 0 ? analysis.words : analysis.words.slice(0, end) }, builder.flags);
+  doubtElsewhere(analysis, 1);
   if (name === 'make') {
-    for (const { word, index } of operands) if (word.guess.includes('=')) look.doubts.push({ why: 'it sets a variable', upTo: index + 1 });
+    for (const { word, index } of operands)
+      if (word.guess.includes('=')) analysis.doubts.push({ why: 'it sets a variable', upTo: index + 1 });
     return;
   }
   const [sub] = operands;
   // A single dash before a long name is a flag of go only; every other subcommand is the first operand.
-  if (!sub || hasValue(look.words[1], builder.looks.split(' '))) return;
-  mustName(look, `${name} ${sub.word.value ?? ''} runs or changes something`, sub.index + 1);
-  if (name === 'go' && hasValue(sub.word, ['env'])) doubtFlags(look, sub.index + 1, /^--?[wu](=|$)/);
+  if (!sub || hasValue(analysis.words[1], builder.analyses.split(' '))) return;
+  mustName(analysis, `${name} ${sub.word.value ?? ''} runs or changes something`, sub.index + 1);
+  if (name === 'go' && hasValue(sub.word, ['env'])) doubtFlags(analysis, sub.index + 1, /^--?[wu](=|$)/);
   if (name === 'docker' && hasValue(sub.word, ['run', 'exec', 'compose', 'build', 'buildx', 'create'])) {
-    doubtAll(look, 'it runs another command');
-    look.anywhere = true;
+    doubtAll(analysis, 'it runs another command');
+    analysis.anywhere = true;
   }
   if (name === 'kubectl' && hasValue(sub.word, ['exec', 'run', 'debug', 'cp', 'edit', 'config'])) {
-    doubtAll(look, 'it runs another command');
-    look.anywhere = true;
+    doubtAll(analysis, 'it runs another command');
+    analysis.anywhere = true;
   }
 }
 
 /** What is known of programs that run what a project says. */
-export function lookAtProject(name: string, look: Look, inspect: Inspect): boolean {
-  if (Object.hasOwn(packagers, name)) lookAtPackager(name, look, inspect);
-  else if (Object.hasOwn(namers, name)) lookAtNamer(name, look, inspect);
+export function analyseProject(name: string, analysis: Analysis, inspect: Inspect): boolean {
+  if (Object.hasOwn(packagers, name)) lookAtPackager(name, analysis, inspect);
+  else if (Object.hasOwn(namers, name)) lookAtNamer(name, analysis, inspect);
   else {
     const known = sameBuilder[name] ?? name;
     if (!Object.hasOwn(builders, known)) return false;
-    lookAtBuilder(known, look);
+    lookAtBuilder(known, analysis);
   }
   return true;
 }
 
 /** `python -m x` is judged like `x` where that is known. */
-export function lookAtModule(look: Look, at: number, inspect: Inspect): void {
-  const [module, ...rest] = look.words.slice(at);
+export function analyseModule(analysis: Analysis, at: number, inspect: Inspect): void {
+  const [module, ...rest] = analysis.words.slice(at);
   if (hasValue(module, ['json.tool', 'tokenize', 'dis'])) {
-    if (rest.filter(({ value }) => value?.startsWith('-') === false).length > 1) doubtAll(look, 'it writes its second file');
+    if (rest.filter(({ value }) => value?.startsWith('-') === false).length > 1) doubtAll(analysis, 'it writes its second file');
     return;
   }
   if (hasValue(module, ['pytest', 'pip', 'mypy', 'ruff', 'black', 'unittest', 'flake8', 'pylint'])) {
-    addShifted(look, inspect(look.words.slice(at)), at);
-    doubtElsewhere(look, at + 1);
-  } else if (rest.length > 0) look.readings.push(lookAt(look.words.slice(at), undefined).words.map(({ value }) => value));
+    addShifted(analysis, inspect(analysis.words.slice(at)), at);
+    doubtElsewhere(analysis, at + 1);
+  } else if (rest.length > 0) analysis.readings.push(newAnalysis(analysis.words.slice(at), undefined).words.map(({ value }) => value));
 }

@@ -1,5 +1,5 @@
 import { flags, scanFlags, type Flags } from '../flags.js';
-import { doubtAll, type Look } from '../analysis.js';
+import { doubtAll, type Analysis } from '../analysis.js';
 
 /** Programs that only look whatever their arguments are, so that a glob may become a flag. */
 const harmless = new Set(
@@ -7,7 +7,7 @@ const harmless = new Set(
     'ls dir vdir cat echo wc head tail cut tr nl pr fmt fold expand unexpand tac rev paste join comm column od hexdump strings stat du df ps',
     'basename dirname realpath readlink pwd true false : seq sleep whoami id uname which type tsort uptime free nproc arch tty logname',
     'groups users who w cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum base64 base32 basenc cmp diff grep egrep',
-    'fgrep jq getconf locale numfmt factor expr look pgrep pidof lsblk lscpu printenv cal tput exit return break continue',
+    'fgrep jq getconf locale numfmt factor expr analysis pgrep pidof lsblk lscpu printenv cal tput exit return break continue',
   ].flatMap((line) => line.split(' ')),
 );
 
@@ -81,34 +81,34 @@ const consoles = new Set(
 );
 
 /** What is known of programs that mostly look. */
-export function lookAtReader(name: string, look: Look): boolean {
+export function analyseReader(name: string, analysis: Analysis): boolean {
   if (consoles.has(name)) {
-    if (look.words.length > 1 || name !== 'less') doubtAll(look, `${name} can do anything that it is told`);
+    if (analysis.words.length > 1 || name !== 'less') doubtAll(analysis, `${name} can do anything that it is told`);
     return true;
   }
   if (name === 'man') {
-    for (const { word, index } of scanFlags(look, man).operands)
-      if (word.value?.includes('/')) look.doubts.push({ why: 'man formats a file', upTo: index + 1 });
+    for (const { word, index } of scanFlags(analysis, man).operands)
+      if (word.value?.includes('/')) analysis.doubts.push({ why: 'man formats a file', upTo: index + 1 });
     return true;
   }
   if (name === 'date') {
-    const { operands } = scanFlags(look, flags('-s=! --set=! -f=r --file=r -r=r --reference=r -d= --date='));
+    const { operands } = scanFlags(analysis, flags('-s=! --set=! -f=r --file=r -r=r --reference=r -d= --date='));
     for (const { word, index } of operands)
-      if (!word.guess.startsWith('+')) look.doubts.push({ why: 'it may set the clock', upTo: index + 1 });
+      if (!word.guess.startsWith('+')) analysis.doubts.push({ why: 'it may set the clock', upTo: index + 1 });
     return true;
   }
   if (name === 'hostname' || name === 'domainname') {
-    for (const { index } of scanFlags(look, flags('-F=! --file=! -b! --boot!')).operands)
-      look.doubts.push({ why: 'it sets the name of the machine', upTo: index + 1 });
+    for (const { index } of scanFlags(analysis, flags('-F=! --file=! -b! --boot!')).operands)
+      analysis.doubts.push({ why: 'it sets the name of the machine', upTo: index + 1 });
     return true;
   }
   if (name === 'printf') {
-    if (look.words[1]?.value?.startsWith('-v')) look.doubts.push({ why: 'it sets a variable', upTo: null });
+    if (analysis.words[1]?.value?.startsWith('-v')) analysis.doubts.push({ why: 'it sets a variable', upTo: null });
     return true;
   }
   const table = readers[sameFlags[name] ?? name];
   if (!Object.hasOwn(readers, sameFlags[name] ?? name) || !table) return false;
-  const { operands } = scanFlags(look, table);
-  if (name === 'bat' && operands[0]?.word.value === 'cache') doubtAll(look, 'it writes a cache');
+  const { operands } = scanFlags(analysis, table);
+  if (name === 'bat' && operands[0]?.word.value === 'cache') doubtAll(analysis, 'it writes a cache');
   return true;
 }

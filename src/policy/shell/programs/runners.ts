@@ -1,12 +1,12 @@
-import { addWrite, doubtAll, doubtAlways, mustName, type Look } from '../analysis.js';
+import { addWrite, doubtAll, doubtAlways, mustName, type Analysis } from '../analysis.js';
 import { unknownWord, type ShellWord } from '../words.js';
 
 const shells = new Set('bash sh zsh dash ksh mksh ash rbash fish csh tcsh'.split(' '));
 
 /** Shells: a text after -c is read as a command of its own. */
-export function lookAtShell(name: string, look: Look): boolean {
+export function analyseShell(name: string, analysis: Analysis): boolean {
   if (!shells.has(name)) return false;
-  const { words } = look;
+  const { words } = analysis;
   let at = 1;
   let isText = false;
   for (; at < words.length; at++) {
@@ -19,23 +19,23 @@ export function lookAtShell(name: string, look: Look): boolean {
     if (value === '--version' || value === '--help') return true;
     isText ||= /^-[a-zA-Z]*c/.test(value);
     if (!/^-[leuxcv]+$/.test(value) && !['--login', '--norc', '--noprofile', '--posix'].includes(value))
-      doubtAlways(look, `${value} changes how the shell works`);
+      doubtAlways(analysis, `${value} changes how the shell works`);
     if (/^[-+][a-zA-Z]*[oO]$/.test(value) || value === '--rcfile' || value === '--init-file') at++;
   }
   const script = words[at];
   if (!script) {
-    doubtAlways(look, 'it runs what it reads');
-    if (typeof look.stdin === 'string') look.inner.push({ script: look.stdin });
-    else look.runsUnknown = true;
+    doubtAlways(analysis, 'it runs what it reads');
+    if (typeof analysis.stdin === 'string') analysis.inner.push({ script: analysis.stdin });
+    else analysis.runsUnknown = true;
     return true;
   }
   if (isText) {
     if (script.value === null) {
-      doubtAlways(look, 'the command that it runs is computed');
-      look.runsUnknown = true;
-    } else look.inner.push({ script: script.value });
-    mustName(look, 'it runs another command', words.length);
-  } else mustName(look, 'it runs a script', at + 1);
+      doubtAlways(analysis, 'the command that it runs is computed');
+      analysis.runsUnknown = true;
+    } else analysis.inner.push({ script: script.value });
+    mustName(analysis, 'it runs another command', words.length);
+  } else mustName(analysis, 'it runs a script', at + 1);
   return true;
 }
 
@@ -93,18 +93,18 @@ const moreWrappers = new Set(
 );
 
 /** Programs that run others in another way than a shell would. What they run is looked at, and they are doubted themselves. */
-export function lookAtWrapper(name: string, look: Look): boolean {
+export function analyseWrapper(name: string, analysis: Analysis): boolean {
   const wrapper = Object.hasOwn(wrappers, name) ? wrappers[name] : undefined;
   if (!wrapper && !moreWrappers.has(name)) return false;
-  const { words } = look;
+  const { words } = analysis;
   if (words.length === 1 && /^(env|time|direnv|su)$/.test(name)) {
-    if (name !== 'env') doubtAll(look, 'it runs another command');
+    if (name !== 'env') doubtAll(analysis, 'it runs another command');
     return true;
   }
   if (name === 'command' && /^-[vV]+$/.test(words[1]?.value ?? '')) return true;
-  look.anywhere = true;
-  doubtAll(look, 'it runs another command');
-  if (name === 'exec' || name === 'env') doubtAlways(look, name === 'exec' ? 'it replaces the shell' : 'it changes variables');
+  analysis.anywhere = true;
+  doubtAll(analysis, 'it runs another command');
+  if (name === 'exec' || name === 'env') doubtAlways(analysis, name === 'exec' ? 'it replaces the shell' : 'it changes variables');
   const valued = new Set(wrapper?.valued?.split(' ') ?? []);
   let operands = wrapper?.operands ?? 0;
   let at = 1;
@@ -122,16 +122,16 @@ export function lookAtWrapper(name: string, look: Look): boolean {
   if (at < words.length) {
     const marks = wrapper?.appends ? placeholdersOf(words) : [];
     const run = words.slice(at).map((word) => (marks.some((mark) => word.value?.includes(mark)) ? unknownWord : word));
-    look.inner.push({ words: [...run, ...(wrapper?.appends ? [unknownWord] : [])] });
-  } else if (name === 'parallel') look.runsUnknown = true;
+    analysis.inner.push({ words: [...run, ...(wrapper?.appends ? [unknownWord] : [])] });
+  } else if (name === 'parallel') analysis.runsUnknown = true;
   for (const { value } of words.slice(1)) {
     const text = value?.replace(/^(--?[\w-]+=|-[a-zA-Z](?=\S*\s))/, '');
-    if (text !== undefined && /\s/.test(text)) look.inner.push({ script: text, isGuess: true });
+    if (text !== undefined && /\s/.test(text)) analysis.inner.push({ script: text, isGuess: true });
   }
-  if (name === 'script') addWrite(look, undefined);
+  if (name === 'script') addWrite(analysis, undefined);
   if (name === 'time' || name === 'strace' || name === 'ltrace') {
     const output = words.findIndex(({ value }) => value === '-o');
-    if (output > 0) addWrite(look, words[output + 1]);
+    if (output > 0) addWrite(analysis, words[output + 1]);
   }
   return true;
 }
@@ -161,38 +161,38 @@ const moreInterpreters = new Set(
 );
 
 /** Interpreters: the program has to be named by the rule, and a text has to be there word for word. */
-export function lookAtInterpreter(name: string, look: Look, inspectModule: (at: number) => void): boolean {
+export function analyseInterpreter(name: string, analysis: Analysis, inspectModule: (at: number) => void): boolean {
   const family = /^python[\d.]*$|^pypy[\d.]*$/.test(name) ? 'python' : name.replace(/[\d.]+$/, '');
   const known = Object.hasOwn(interpreters, family) ? interpreters[family] : undefined;
   if (!known && !moreInterpreters.has(name) && !moreInterpreters.has(family)) return false;
-  const { words } = look;
+  const { words } = analysis;
   for (let at = 1; at < words.length; at++) {
     const value = words[at]?.value;
     if (typeof value !== 'string') {
-      doubtAlways(look, 'the program that it runs is computed');
+      doubtAlways(analysis, 'the program that it runs is computed');
       return true;
     }
     if (words.length === 2 && /^(--version|-V|-v|--help|-h)$/.test(value)) return true;
     if (family === 'python' && value === '-m') {
-      mustName(look, 'it runs a module', at + 2);
+      mustName(analysis, 'it runs a module', at + 2);
       inspectModule(at + 1);
       return true;
     }
     if (family === 'node' && value === '--test') {
-      mustName(look, 'it runs tests', at + 1);
+      mustName(analysis, 'it runs tests', at + 1);
       if (words.slice(at + 1).some((word) => word.guess.startsWith('-') || /^[~/]|(^|\/)\.\.(\/|$)/.test(word.guess)))
-        doubtAll(look, 'it runs what is somewhere else');
+        doubtAll(analysis, 'it runs what is somewhere else');
       return true;
     }
     if (value === '-' || !value.startsWith('-')) {
-      if (value === '-') doubtAlways(look, 'it runs what it reads');
-      else mustName(look, 'it runs a program', at + 1);
+      if (value === '-') doubtAlways(analysis, 'it runs what it reads');
+      else mustName(analysis, 'it runs a program', at + 1);
       return true;
     }
     if (known?.free.test(value)) continue;
-    doubtAll(look, known?.text.test(value) ? 'it runs a program that is in its words' : `${value} may run something`);
+    doubtAll(analysis, known?.text.test(value) ? 'it runs a program that is in its words' : `${value} may run something`);
     return true;
   }
-  doubtAlways(look, 'it runs what it reads');
+  doubtAlways(analysis, 'it runs what it reads');
   return true;
 }

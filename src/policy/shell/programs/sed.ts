@@ -1,5 +1,5 @@
 import { flags, scanFlags } from '../flags.js';
-import { addWrite, type Look } from '../analysis.js';
+import { addWrite, type Analysis } from '../analysis.js';
 import type { ShellWord } from '../words.js';
 
 const sedFlags = flags(
@@ -9,8 +9,8 @@ const sedFlags = flags(
 );
 
 /** `sed`: its scripts are read, and one that is not certainly harmless is doubted. */
-export function lookAtSed(look: Look): void {
-  const { operands, found } = scanFlags(look, sedFlags);
+export function analyseSed(analysis: Analysis): void {
+  const { operands, found } = scanFlags(analysis, sedFlags);
   const scripts = found
     .filter(({ name }) => name === '-e' || name === '--expression')
     .map(({ value, index }) => ({ value, index: index + 1 }));
@@ -18,9 +18,9 @@ export function lookAtSed(look: Look): void {
   const [first] = operands;
   const files = scripts.length === 0 && !fromFile ? operands.slice(1) : operands;
   if (scripts.length === 0 && !fromFile && first) scripts.push({ value: first.word, index: first.index });
-  if (found.some(({ name }) => name === '-i' || name === '--in-place')) for (const { word } of files) addWrite(look, word);
+  if (found.some(({ name }) => name === '-i' || name === '--in-place')) for (const { word } of files) addWrite(analysis, word);
   for (const { value, index } of scripts)
-    if (!isPlainSed(value)) look.doubts.push({ why: 'its script may run commands or write files', upTo: index + 1 });
+    if (!isPlainSed(value)) analysis.doubts.push({ why: 'its script may run commands or write files', upTo: index + 1 });
 }
 
 function isPlainSed(word: ShellWord | undefined): boolean {

@@ -1,5 +1,5 @@
 import { flags, scanFlags, type Flags, type Operand } from '../flags.js';
-import { addWrite, doubtAll, type Look } from '../analysis.js';
+import { addWrite, doubtAll, type Analysis } from '../analysis.js';
 
 type Written = 'all' | 'last' | 'all but first' | 'second' | 'first' | 'none';
 interface Writer {
@@ -91,53 +91,53 @@ function pick(operands: readonly Operand[], written: Written): readonly Operand[
 }
 
 /** What is known of programs that write: the paths. */
-export function lookAtWriter(name: string, look: Look): boolean {
-  if (name === 'dd') return lookAtDd(look);
-  if (name === 'chmod') return lookAtChmod(look);
+export function analyseWriter(name: string, analysis: Analysis): boolean {
+  if (name === 'dd') return lookAtDd(analysis);
+  if (name === 'chmod') return lookAtChmod(analysis);
   if (name === 'split' || name === 'csplit') {
-    look.writes.push(null);
-    scanFlags(look, flags('--filter=! -a= -b= -C= -l= -n= -t= -f= -k'));
+    analysis.writes.push(null);
+    scanFlags(analysis, flags('--filter=! -a= -b= -C= -l= -n= -t= -f= -k'));
     return true;
   }
-  if (name === 'unzip') return lookAtUnzip(look);
+  if (name === 'unzip') return lookAtUnzip(analysis);
   const known = sameAs[name] ?? name;
   const writer = Object.hasOwn(writers, known) ? writers[known] : undefined;
   if (!writer) return false;
-  const { operands, found } = scanFlags(look, writer.flags);
+  const { operands, found } = scanFlags(analysis, writer.flags);
   const has = (...names: string[]): boolean => found.some((flag) => names.includes(flag.name));
   const onlyLooks =
-    known === 'gzip' && look.words.some(({ value }) => /^-[a-z\d]*[clt]|^--(stdout|to-stdout|list|test)$/.test(value ?? ''));
+    known === 'gzip' && analysis.words.some(({ value }) => /^-[a-z\d]*[clt]|^--(stdout|to-stdout|list|test)$/.test(value ?? ''));
   const written = has('-t', '--target-directory') && known !== 'touch' && known !== 'mv' ? [] : pick(operands, writer.written);
   for (const { word, index } of onlyLooks ? [] : written) {
     if (known === 'scp' && word.value?.includes(':')) continue;
-    addWrite(look, word);
-    if (writer.quiet) look.doubts.push({ why: 'it writes its second file', upTo: index + 1 });
+    addWrite(analysis, word);
+    if (writer.quiet) analysis.doubts.push({ why: 'it writes its second file', upTo: index + 1 });
   }
   if ((known === 'wget' && !has('-O', '--output-document')) || (known === 'gcc' && !has('-o')) || known === 'rename')
-    look.writes.push(null);
-  if ((known === 'ln' || known === 'link') && operands.length === 1) look.writes.push('.');
-  if (known === 'gcc' && operands.some(({ word }) => word.guess.startsWith('@'))) doubtAll(look, 'it reads its arguments from a file');
+    analysis.writes.push(null);
+  if ((known === 'ln' || known === 'link') && operands.length === 1) analysis.writes.push('.');
+  if (known === 'gcc' && operands.some(({ word }) => word.guess.startsWith('@'))) doubtAll(analysis, 'it reads its arguments from a file');
   return true;
 }
 
-function lookAtDd(look: Look): boolean {
-  for (const word of look.words.slice(1)) {
-    if (word.guess.startsWith('of=')) addWrite(look, word.value === null ? undefined : { ...word, value: word.value.slice(3) });
-    if (word.guess.startsWith('if=')) look.reads.push(word.guess.slice(3));
+function lookAtDd(analysis: Analysis): boolean {
+  for (const word of analysis.words.slice(1)) {
+    if (word.guess.startsWith('of=')) addWrite(analysis, word.value === null ? undefined : { ...word, value: word.value.slice(3) });
+    if (word.guess.startsWith('if=')) analysis.reads.push(word.guess.slice(3));
   }
   return true;
 }
 
-function lookAtChmod(look: Look): boolean {
-  const { operands } = scanFlags(look, flags('--reference=r'));
-  const inFlag = look.words.some(({ value }) => /^(--reference|-[rwxXstugo][rwxXstugo,+=-]*$)/.test(value ?? ''));
-  for (const { word } of inFlag ? operands : operands.slice(1)) addWrite(look, word);
+function lookAtChmod(analysis: Analysis): boolean {
+  const { operands } = scanFlags(analysis, flags('--reference=r'));
+  const inFlag = analysis.words.some(({ value }) => /^(--reference|-[rwxXstugo][rwxXstugo,+=-]*$)/.test(value ?? ''));
+  for (const { word } of inFlag ? operands : operands.slice(1)) addWrite(analysis, word);
   return true;
 }
 
-function lookAtUnzip(look: Look): boolean {
-  const { found } = scanFlags(look, flags('-d=w -l -p -t -v -Z -z -P= -x'));
-  const looks = found.some(({ name }) => ['-l', '-p', '-t', '-v', '-Z', '-z'].includes(name));
-  if (!looks && !found.some(({ name }) => name === '-d')) look.writes.push('.');
+function lookAtUnzip(analysis: Analysis): boolean {
+  const { found } = scanFlags(analysis, flags('-d=w -l -p -t -v -Z -z -P= -x'));
+  const analyses = found.some(({ name }) => ['-l', '-p', '-t', '-v', '-Z', '-z'].includes(name));
+  if (!analyses && !found.some(({ name }) => name === '-d')) analysis.writes.push('.');
   return true;
 }
