@@ -13,6 +13,8 @@ export default defineConfig({
     retry: 0,
     // Loading what a file imports takes longer than most files do: a worker loads it once for all its files.
     isolate: false,
+    // So a test that fails must not leave its environment to the files after it.
+    unstubEnvs: true,
     // Most of a suite is waiting for other processes: two workers would leave two cores half idle.
     maxWorkers: 3,
   },

@@ -6,7 +6,7 @@ export const sizedSuites = [
   'test/cli/auth.test.ts',
   'test/cli/commands.test.ts',
   'test/cli/stuck-daemon.test.ts',
-  'test/client/auth-file.test.ts',
+  'test/machine/auth-file.test.ts',
   'test/e2e/hands.test.ts',
   'test/engine/races.test.ts',
   'test/engine/restart.test.ts',

@@ -1,6 +1,7 @@
 import { limits } from '../../protocol/limits.js';
 import { analyseBuiltin } from './programs/builtins.js';
-import { analyseAwk, analyseTar } from './programs/awk-and-tar.js';
+import { analyseAwk } from './programs/awk.js';
+import { analyseTar } from './programs/tar.js';
 import { analyseFd, analyseFind } from './programs/find.js';
 import { analyseGit } from './programs/git.js';
 import { doubtAlways, newAnalysis, type Analysis } from './analysis.js';

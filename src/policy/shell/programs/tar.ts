@@ -1,33 +1,5 @@
 import { flags, scanFlags } from '../flags.js';
 import { addWrite, doubtAll, type Analysis } from '../analysis.js';
-import type { ShellWord } from '../words.js';
-
-const awkFlags = flags(
-  '-F= -v= --field-separator= --assign= -e=r --source=r -f=! --file=! --version -V --re-interval -P --posix -c --traditional -S --sandbox -n -b -N -M',
-  true,
-);
-
-/** `awk`: a program that can start others or open files is doubted. */
-export function analyseAwk(analysis: Analysis): void {
-  const { operands, found } = scanFlags(analysis, awkFlags);
-  const sources = found.filter(({ name }) => name === '-e' || name === '--source').map(({ value, index }) => ({ value, index: index + 1 }));
-  const [first] = operands;
-  if (sources.length === 0 && first) sources.push({ value: first.word, index: first.index });
-  for (const { value, index } of sources)
-    if (!isPlainAwk(value)) analysis.doubts.push({ why: 'its program may run commands or open files', upTo: index + 1 });
-  if (sources.length === 0 && analysis.words.length > 1 && !found.some(({ name }) => name === '--version' || name === '-V'))
-    doubtAll(analysis, 'its program is not seen');
-}
-
-function isPlainAwk(word: ShellWord | undefined): boolean {
-  if (typeof word?.value !== 'string' || word.doubt !== undefined) return false;
-  const code = word.value;
-  if (/system|getline|ARGV|@|\\\n/.test(code)) return false;
-  if (code.replaceAll('||', '').includes('|')) return false;
-  // A comparison is the only other use of `>`.
-  const print = code.indexOf('print');
-  return print < 0 || code.lastIndexOf('>') < print;
-}
 
 const tarFlags = flags(
   `-I=! --use-compress-program=! --to-command=! --checkpoint-action=! -F=! --info-script=! --new-volume-script=! --rsh-command=! --rmt-command=!
