@@ -1,0 +1,40 @@
+/** The store and the process. */
+export const daemonLimits = {
+  // Store
+  busyTimeoutMs: 100,
+  checkpointMs: 250,
+  walBytesMax: 4 * 1024 * 1024,
+  walFileBytesMax: 8 * 1024 * 1024,
+  walCommitsMax: 96,
+  /** Commits between two looks at its length. */
+  walUnseenMax: 16,
+  commitRetryMinMs: 100,
+  commitRetryMaxMs: 5_000,
+  logEventsMax: 500_000,
+  logAgeMs: 30 * 24 * 3600 * 1000,
+  pruneEveryEvents: 5_000,
+  pruneBatchRows: 2_000,
+  sweepBatchRows: 500,
+  /** How long words wait for others before they are added to the search. */
+  searchDelayMs: 1_000,
+  searchBatchRows: 50,
+  searchBatchCharsMax: 128 * 1024,
+  vacuumPagesMax: 500,
+  // Daemon
+  stopMs: 4_000,
+  startMs: 10_000,
+  /** A daemon that leaves a client without an answer for this long is reported. */
+  answerMs: 3_000,
+  /** And given up after this, unless it is stopped: then at once. */
+  unansweredMs: 12_000,
+  connectRetryMinMs: 10,
+  /** How often an attached client starts a daemon that died, unless it lived for a while in between. */
+  reviveAttemptsMax: 3,
+  reviveAgainMs: 60_000,
+  connectRetryMaxMs: 250,
+  spareDescriptorsMin: 48,
+  /** Of both halves of V8's young generation. */
+  youngGenerationBytesMax: 8 * 1024 * 1024,
+  /** A daemon copies its program only where this much stays free. */
+  programCopySpareBytesMin: 64 * 1024 * 1024,
+} as const;

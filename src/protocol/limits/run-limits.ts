@@ -1,0 +1,30 @@
+/** Queues, runs and what is kept of them. */
+export const runLimits = {
+  // Queues and runs
+  queuedInputsMax: 200,
+  queuedTextBytesMax: 4 * 1024 * 1024,
+  inputIdCharsMax: 128,
+  /** A longer first text of an input has a row of its own. */
+  inputRowCharsMax: 500,
+  titleCharsMax: 200,
+  statusTextCharsMax: 500,
+  answerCharsMax: 256 * 1024,
+  errorTextCharsMax: 4_096,
+  pathBytesMax: 4096,
+  activeToolsMax: 256,
+  toolsMax: 256,
+  /** Name, description and JSON Schema of the parameters of one tool. All of them go to the model with every request. */
+  toolSpecBytesMax: 64 * 1024,
+  runsAtOnceMax: 8,
+  turnsPerRunMax: 1_000,
+  toolCallsPerMessageMax: 64,
+  /** Texts, thoughts and calls of one answer. Each costs every reader and every checkpoint a look. */
+  messageBlocksMax: 1_024,
+  toolArgumentsBytesMax: 256 * 1024,
+  toolResultBytesMax: 256 * 1024,
+  contextMessagesMax: 2_000,
+  contextBytesMax: 16 * 1024 * 1024,
+  /** Of the histories that runs in progress keep between two requests. */
+  runHistoriesBytesMax: 32 * 1024 * 1024,
+  recoveryAttemptsMax: 3,
+} as const;
