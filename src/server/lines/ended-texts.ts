@@ -43,4 +43,3 @@ export function createEndedTexts(engine: Pick<ServedEngine, 'store' | 'live'>, l
     },
   };
 }
-export type EndedTexts = ReturnType<typeof createEndedTexts>;
