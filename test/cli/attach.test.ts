@@ -1,7 +1,9 @@
 import { expect, test, vi } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';
+import { startWithHeldModel } from '../support/held-model.js';
 import { shareDaemon } from '../support/shared-daemon.js';
+import { streamed } from '../support/wire.js';
 import {
   countStarts,
   makeHome,
@@ -29,14 +31,17 @@ function words(printed: string): string {
 }
 
 test('two who watch and one who waits agree on every character', async () => {
-  await using daemon = await startDaemon({ wps: 2_000 });
+  await using daemon = await startWithHeldModel();
+  const goOn = daemon.answerNext(streamed(3000), 'word1500 ');
   const session = await newSession(daemon, 'watched');
   await using first = startCommand(daemon, ['attach', session, '--plain']);
   await first.until((text) => text.includes('watched'));
-  await using script = startCommand(daemon, ['send', session, 'stream 3000 words', '--wait']);
+  await using script = startCommand(daemon, ['send', session, 'many words', '--wait']);
   await script.until((text) => text.includes('word100 '));
   // Comes in the middle.
   await using second = startCommand(daemon, ['attach', session, '--plain']);
+  await second.until((text) => text.includes('word1499'));
+  goOn();
   const { code, stdout } = await script.finished();
   await first.until((text) => text.includes('[run] completed'));
   await second.until((text) => text.includes('[run] completed'));
@@ -74,19 +79,30 @@ test('what came after a cursor is printed, and then what comes', async () => {
 });
 
 test('lines that are piped in are sent, and it stays until they have run', async () => {
-  await using daemon = await startDaemon({ wps: 500 });
+  await using daemon = await startWithHeldModel();
+  const finishAnswer = daemon.answerNext(streamed(200), 'word100 ');
+  daemon.answerNext('a literal slash');
+  daemon.answerNext('the last');
   const session = await newSession(daemon, 'piped');
-  const { code, stdout, stderr } = await runCommand(daemon, ['attach', session], {
-    input: 'stream 200 words\n/follow say last\n/nonsense\n//literal\n',
-  });
+  await using piped = startCommand(daemon, ['attach', session]);
+  piped.type('many words\n/follow say last\n/nonsense\n//literal\n');
+  piped.endInput();
+  await piped.until((text) => text.includes('[queue] steer waits: /literal'));
+  finishAnswer();
+  const { code, stdout, stderr } = await piped.finished();
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toContain('[not done] there is no /nonsense');
   expect(stdout).toContain('> /literal');
   expect(stdout).toContain('[queue] follow-up waits: say last');
-  expect(stdout).toMatch(/word200\n[^]*> say last\n[^]*last\n\[run\] completed\n$/);
+  expect(stdout).toMatch(/word200\n[^]*> say last\nthe last\n\[run\] completed\n$/);
   // With nothing to send it stays while something runs, and no longer.
-  await runOk(daemon, ['send', session, 'stream 2000 words']);
-  expect((await runCommand(daemon, ['attach', session])).stdout).toMatch(/word2000\n\[run\] completed\n$/);
+  const finishAnother = daemon.answerNext(streamed(2000), 'word1000 ');
+  await runOk(daemon, ['send', session, 'more words']);
+  await using onlooker = startCommand(daemon, ['attach', session]);
+  onlooker.endInput();
+  await onlooker.until((text) => text.includes('word999'));
+  finishAnother();
+  expect((await onlooker.finished()).stdout).toMatch(/word2000\n\[run\] completed\n$/);
   expect(await runCommand(daemon, ['attach', session])).toMatchObject({ code: 0 });
 });
 
@@ -144,10 +160,11 @@ test('an answer that is the last line is taken, and the run watched to its end',
 });
 
 test('an interrupt detaches, says how to come back, and the run goes on', async () => {
-  await using daemon = await startDaemon({ wps: 300 });
+  await using daemon = await startWithHeldModel();
+  const finishAnswer = daemon.answerNext(streamed(400), 'word100 ');
   const session = await newSession(daemon, 'left');
   await using watch = startCommand(daemon, ['attach', session]);
-  watch.type('stream 400 words\n');
+  watch.type('many words\n');
   await watch.until((text) => text.includes('word20 '));
   watch.child.kill('SIGINT');
   const { code, stdout } = await watch.finished();
@@ -156,6 +173,7 @@ test('an interrupt detaches, says how to come back, and the run goes on', async 
     new RegExp(`\n\\[detached\\] The run goes on\\. berth attach ${session.slice(4, 14)} comes back; with --since \\d+, from here\\.\n$`),
   );
   const since = /--since (\d+)/.exec(stdout)?.[1] ?? '';
+  finishAnswer();
   const back = await runCommand(daemon, ['attach', session, '--since', since]);
   expect(back.stdout).toMatch(/\nword1 [^]*word400\n\[run\] completed\n$/);
   const answer = await runJsonLine(daemon, ['log', session, '--limit', '1']);
@@ -206,13 +224,16 @@ test('what tools, queues and people do is told in lines', async () => {
   await using daemon = await startDaemon({ wps: 1_000 });
   const session = await newSession(daemon, 'told');
   await using watch = startCommand(daemon, ['attach', session]);
-  watch.type('echo a b c for 5 seconds\n');
-  await watch.until((text) => text.includes('[tool] Echo a b c over 5 s\n  a'));
+  watch.type('echo a b c for 2 seconds\n');
+  await watch.until((text) => text.includes('[tool] Echo a b c over 2 s\n  a'));
+  expect(await watch.until((text) => text.includes('[run] completed'))).toMatch(/\[tool\] echo done in \d+\.\d s\n/);
+  watch.type('echo a b c with approval\n');
+  await watch.until((text) => text.includes('or r and a reason'));
   await runOk(daemon, ['send', session, '--follow-up', 'think about boats']);
   await watch.until((text) => text.includes('[queue] follow-up waits: think about boats'));
   await runOk(daemon, ['rename', session, 'a', 'new', 'name']);
-  const seen = await watch.until((text) => text.includes('[run] completed'));
-  expect(seen).toMatch(/\[tool\] echo done in \d+\.\d s\n/);
+  watch.type('a\n');
+  const seen = await watch.until((text) => /I have thought about boats[^]*\[run\] completed/.test(text));
   expect(seen).toContain('[session] is now called a new name\n');
   expect(seen).toMatch(/> think about boats\nI was asked to think.*\nI have thought about boats/);
   watch.type('fail\n');

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test, vi } from 'vitest';
 import { missing } from '../needs.js';
-import { program, startDaemon } from '../support/daemon.js';
+import { program } from '../support/daemon.js';
+import { startWithHeldModel } from '../support/held-model.js';
 import { shareDaemon } from '../support/shared-daemon.js';
+import { streamed } from '../support/wire.js';
 import { makeHome, openPlace, openQuestion, poll, runJson, runJsonLine, runOk, type Place } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -102,12 +104,15 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('a terminal that is closed in the middle of an answer takes nothing with it', async () => {
-    await using daemon = await startDaemon({ wps: 600 });
+    await using daemon = await startWithHeldModel();
+    const finishAnswer = daemon.answerNext(streamed(2400), 'word1200 ');
     await using screen = await openScreen(daemon, ['attach', (await runOk(daemon, ['new'])).trim()]);
-    await screen.type('stream 2400 words', 'Enter');
+    await screen.type('many words', 'Enter');
     await screen.until((text) => text.includes('word20 '));
     await screen.kill();
     await using again = await openScreen(daemon, ['attach', '.']);
+    await again.until((seen) => seen.includes('word1199'));
+    finishAnswer();
     const text = await again.until((seen) => seen.includes('[run] completed'));
     const answer = await runJsonLine(daemon, ['log', '.', '--limit', '1']);
     expect(answer.text).toMatch(/ word2400$/);
@@ -115,13 +120,15 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('ctrl-C detaches, and the run goes on', async () => {
-    await using daemon = await startDaemon({ wps: 200 });
+    await using daemon = await startWithHeldModel();
+    const finishAnswer = daemon.answerNext(streamed(400), 'word100 ');
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
-    await screen.type('stream 400 words', 'Enter');
+    await screen.type('many words', 'Enter');
     await screen.until((text) => text.includes('word20 '));
     await screen.type('C-c');
     await screen.until((text) => /\n\[detached\] The run goes on\. berth attach \w+ comes back/.test(text));
+    finishAnswer();
     await poll(
       () => runJsonLine(daemon, ['state', session]),
       ({ run_state }) => run_state === 'idle',
@@ -130,16 +137,25 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test('what is typed and what arrives do not mix', async () => {
-    await using daemon = await startDaemon({ wps: 100 });
+    await using daemon = await startWithHeldModel();
+    const goOn = daemon.answerNext(streamed(1000), 'word100 ', 'word400 ', 'word700 ');
+    daemon.answerNext('half a line');
+    daemon.answerNext('elsewhere');
     const session = (await runOk(daemon, ['new'])).trim();
     await using screen = await openScreen(daemon, ['attach', session]);
-    await screen.type('stream 1000 words', 'Enter');
+    await screen.type('many words', 'Enter');
     await screen.until((text) => text.includes('word10 '));
     await screen.type('say half');
     await screen.until((text) => text.endsWith('\n> say half\n') || /\n> say half *\n\s*$/.test(text));
+    goOn();
+    await screen.until((text) => /word380 [^>]*\n> say half *\n\s*$/.test(text));
     await runOk(daemon, ['send', session, '--follow-up', 'say elsewhere']);
     await screen.until((text) => /\[queue\] follow-up waits: say elsewhere\n[^>]*> say half *\n\s*$/.test(text));
+    goOn();
+    await screen.until((text) => /word680 [^>]*\n> say half *\n\s*$/.test(text));
     await screen.type(' a line', 'Enter');
+    await screen.until((text) => text.includes('[queue] steer waits: say half a line'));
+    goOn();
     const text = await screen.until((seen) => /> say elsewhere\nelsewhere\n\[run\] completed\n> *\n/.test(seen));
     expect(text).toMatch(/word1000\n\n> say half a line\nhalf a line\n\n> say elsewhere/);
     const said = text.slice(text.indexOf('\nword1 '), text.indexOf('word1000') + 8).replaceAll(/\n\[queue\][^\n]*/g, '');
