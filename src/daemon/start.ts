@@ -8,7 +8,7 @@ import { createSystemPrompt } from '../context/system-prompt.js';
 import { accept } from '../core/decision.js';
 import { createEngine, type Engine } from '../engine/engine.js';
 import { commands, type CommandType } from '../protocol/commands/commands.js';
-import { noSession } from '../protocol/events.js';
+import { noSession, type Fact } from '../protocol/events.js';
 import { makeId, type IdPrefix } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { createClients } from '../server/clients.js';
@@ -114,7 +114,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     isConfigStale: loaded.isStale,
     configWarnings,
     reloadConfig: reload,
-    startDraining: () => (draining = true),
+    startDraining,
     shutdown() {
       // The rest of the stop closes connections: it waits until the one that asked has its answer.
       setImmediate(() => void stop());
@@ -184,12 +184,22 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     return reloaded;
   }
 
-  /** The config counts from now on, whether others can be told or not. */
+  function startDraining(): void {
+    if (draining) return;
+    draining = true;
+    tellAll({ type: 'daemon_update', payload: { session_id: noSession, state: 'draining' } }, 'that the daemon takes no new runs');
+  }
+
   function tellReload({ changed, needsRestart }: Reloaded): void {
-    if (!db.open) return;
     const payload = { session_id: noSession, changed, needs_restart: needsRestart } as const;
-    const told = engine.commit.decideShared(() => accept([{ type: 'config_update', payload }], undefined));
-    if (!told.ok) log.warn({ problem: told.refusal.message }, 'clients are not told that config was read again');
+    tellAll({ type: 'config_update', payload }, 'that config was read again');
+  }
+
+  /** Says in the log what already counts, whether the store takes it or not. */
+  function tellAll(fact: Fact, what: string): void {
+    if (!db.open) return;
+    const told = engine.commit.decideShared(() => accept([fact], undefined));
+    if (!told.ok) log.warn({ problem: told.refusal.message }, `clients are not told ${what}`);
   }
 
   async function logConfigWarnings(): Promise<void> {

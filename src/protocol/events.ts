@@ -342,6 +342,11 @@ export const events = {
     live: false,
     payload: () => z.object({ ...inDaemon, op: z.enum(['added', 'changed', 'removed']), tool_name: z.string() }),
   }),
+  daemon_update: event({
+    summary: 'The daemon takes no new runs any more and will stop when those in progress have ended. `session_id` is empty.',
+    live: false,
+    payload: () => z.object({ ...inDaemon, state: z.enum(['draining']) }),
+  }),
   goodbye: event({
     summary: 'The last line before the daemon closes this connection.',
     live: true,

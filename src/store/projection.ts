@@ -138,6 +138,7 @@ export function createProjection(tables: Tables, bootId: string) {
       }
       case 'config_update':
       case 'tools_update':
+      case 'daemon_update':
       case 'warning':
       case 'error':
       case 'ui_notify':

@@ -1,17 +1,18 @@
 import { unexplainedAbort } from '../core/session.js';
-import type { EventPayload, QueuedInput, WireEvent } from '../protocol/events.js';
+import { noSession, type EventPayload, type QueuedInput, type WireEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import { clipLine } from './clip-text.js';
 import { formatDuration } from './durations.js';
 import { modes } from './modes.js';
 import { describeAnswer } from './questions.js';
 import { inputKindText } from './queue-text.js';
+import { ruleText } from './rule-text.js';
 import { describeError } from './run-outcome.js';
 import { describeStatus } from './status-text.js';
 
 /** Something that happened beside the conversation, in one printable line of bounded length. */
 export interface Notice {
-  about: 'question' | 'queue' | 'session' | 'run' | 'status' | 'warning' | 'error' | 'summary' | 'notice' | 'daemon';
+  about: 'question' | 'queue' | 'session' | 'run' | 'status' | 'permission' | 'warning' | 'error' | 'summary' | 'notice' | 'daemon';
   /** `alarm` when something went wrong. */
   level: 'info' | 'alarm';
   text: string;
@@ -48,6 +49,20 @@ export function noticesOf(event: WireEvent): Notice[] {
     }
     case 'ui_notify':
       return [info('notice', quote(event.payload.params.message))];
+    case 'rule_update':
+      return [ruleNotice(event.payload)];
+    case 'trust_update': {
+      const { workspace, trusted, by } = event.payload;
+      return [
+        info('permission', `the config of ${quote(workspace)} is ${trusted ? 'trusted' : 'not trusted'}: said by ${describeAnswerer(by)}`),
+      ];
+    }
+    case 'config_update':
+      return configNotices(event.payload);
+    case 'tools_update':
+      return [info('daemon', `tool ${event.payload.op}: ${quote(event.payload.tool_name)}`)];
+    case 'daemon_update':
+      return [info('daemon', 'takes no new runs, and stops when those in progress have ended')];
     case 'goodbye':
       return event.payload.reason === 'shutting_down' ? [info('daemon', 'stops')] : [];
     default:
@@ -110,6 +125,17 @@ function sessionNotices({ created, deleted, title, model, approval_mode, archive
     ...(archived === undefined ? [] : [archived ? 'archived' : 'back from the archive']),
     ...(leaf_id === undefined ? [] : ['goes on from an earlier message']),
   ].map((text) => info('session', text));
+}
+
+function ruleNotice({ op, session_id, workspace, rule, by }: EventPayload<'rule_update'>): Notice {
+  const where = session_id !== noSession ? 'in this session' : workspace === null ? 'everywhere' : `in ${quote(workspace)}`;
+  return info('permission', `rule ${op} ${where}: ${quote(ruleText(rule))} (by ${describeAnswerer(by)})`);
+}
+
+function configNotices({ changed, needs_restart: needsRestart }: EventPayload<'config_update'>): Notice[] {
+  const what = changed.length === 0 ? 'nothing has changed' : quote(changed.join(', '));
+  const late = needsRestart.length === 0 ? '' : `; after a restart only: ${quote(needsRestart.join(', '))}`;
+  return [info('daemon', `config.json was read again: ${what}${late}`)];
 }
 
 function statusNotices({ message, run_state, request_id }: EventPayload<'status'>): Notice[] {

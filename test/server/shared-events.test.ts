@@ -96,6 +96,19 @@ describe('what is not of one session', () => {
   });
 });
 
+test('that the daemon takes no new runs is told, once', async () => {
+  await using daemon = await startDaemon();
+  const talk = await openTalk(daemon);
+  const all = await listenTo(daemon, { session_id: '*' });
+  await talk.ok('drain');
+  await all.until(isEvent('daemon_update', { session_id: '', state: 'draining' }));
+  expect(await talk.refused('prompt', { text: 'say late' })).toBe('shutting_down');
+  await talk.ok('drain');
+  await talk.ok('add_permission', { rule: status, scope: 'everywhere' });
+  await all.until(isEvent('rule_update'));
+  expect(all.lines.filter(({ type }) => type === 'daemon_update')).toHaveLength(1);
+});
+
 test('a rule and the event that tells of it are one commit: a fault in it leaves neither', async () => {
   let fails = false;
   await using berth = createTestEngine({

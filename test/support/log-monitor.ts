@@ -445,7 +445,10 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
 
   /** What is not of one session. */
   function applyToDaemon(event: LoggedEvent): void {
-    need(['rule_update', 'trust_update', 'config_update', 'tools_update'].includes(event.type), `a ${event.type} is of a session`);
+    need(
+      ['rule_update', 'trust_update', 'config_update', 'tools_update', 'daemon_update'].includes(event.type),
+      `a ${event.type} is of a session`,
+    );
     if (event.type === 'rule_update') onRuleUpdate(event.payload);
   }
 
@@ -535,6 +538,7 @@ export function createLogMonitor({ readOnlyTools = ['clock'] }: { readOnlyTools?
       case 'trust_update':
       case 'config_update':
       case 'tools_update':
+      case 'daemon_update':
         return broken(`a ${event.type} is not of one session`);
       case 'usage_update':
       case 'warning':

@@ -55,6 +55,28 @@ test('a request that was answered elsewhere says by whom, and a secret answer is
   expect(resolvedNotice({ ...resolved, outcome: 'timeout', by: 'daemon' }, false).text).toBe('timeout');
 });
 
+test('what is not of one session is told: rules, trust, the config, tools, and that the daemon will stop', () => {
+  const rule = { tool: 'bash', action: 'allow', command: 'git status' } as const;
+  expect(tell('rule_update', { session_id: 's', op: 'added', workspace: null, rule, by: 'laptop (cli_1)' })).toEqual([
+    'permission: rule added in this session: allow bash git status (by laptop)',
+  ]);
+  expect(tell('rule_update', { session_id: '', op: 'removed', workspace: null, rule, by: 'laptop' })).toEqual([
+    'permission: rule removed everywhere: allow bash git status (by laptop)',
+  ]);
+  expect(tell('rule_update', { session_id: '', op: 'added', workspace: '/w', rule, by: 'laptop' })).toEqual([
+    'permission: rule added in /w: allow bash git status (by laptop)',
+  ]);
+  expect(tell('trust_update', { workspace: '/w', trusted: true, by: 'laptop' })).toEqual([
+    'permission: the config of /w is trusted: said by laptop',
+  ]);
+  expect(tell('config_update', { changed: ['model', 'limits.runs_at_once'], needs_restart: ['limits.runs_at_once'] })).toEqual([
+    'daemon: config.json was read again: model, limits.runs_at_once; after a restart only: limits.runs_at_once',
+  ]);
+  expect(tell('config_update', { changed: [], needs_restart: [] })).toEqual(['daemon: config.json was read again: nothing has changed']);
+  expect(tell('tools_update', { op: 'removed', tool_name: 'x' })).toEqual(['daemon: tool removed: x']);
+  expect(tell('daemon_update', { state: 'draining' })).toEqual(['daemon: takes no new runs, and stops when those in progress have ended']);
+});
+
 test('a notice is one short line with nothing hidden in it', () => {
   const long = `${hostileText}\n${'x'.repeat(200_000)}`;
   const texts = [
