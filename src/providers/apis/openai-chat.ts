@@ -4,6 +4,7 @@ import { createCallReader } from './chat-calls.js';
 import { inStreamFailure, overflowFailure, type Asked } from '../failures.js';
 import type { RequestFeatures } from './request-fallbacks.js';
 import { nothingFromTheEnvironment, openAiPieceBytes } from './openai-reasoning.js';
+import { readOpenAiStream } from './openai-stream.js';
 import { withOwnHeaders } from '../http/own-headers.js';
 import { createBlockNumbers } from './block-numbers.js';
 import type { ModelRequest, Provider } from '../port.js';
@@ -36,9 +37,11 @@ export function createChatProvider(settings: ProviderSettings, known: (model: st
       const dialect: Dialect<Chunk> = {
         pieceBytes: openAiPieceBytes,
         async open(manner, options, stop) {
-          const { OpenAI } = await import('openai');
+          const { OpenAI, APIError } = await import('openai');
           const client = withOwnHeaders(new OpenAI({ ...options, ...nothingFromTheEnvironment }), options);
-          return client.chat.completions.create(toBody(request, known(request.model), settings, manner), { signal: stop });
+          const body = toBody(request, known(request.model), settings, manner);
+          const response = await client.chat.completions.create(body, { signal: stop }).asResponse();
+          return readOpenAiStream<Chunk>(response, APIError);
         },
         reader: createReader,
       };

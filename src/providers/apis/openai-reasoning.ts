@@ -1,6 +1,6 @@
 import type { ThinkingLevel } from '../port.js';
 
-/** The SDK copies the rest of a piece for every event in it: small ones cost least. */
+/** A piece is taken apart before the first of its events is told: small ones leave nobody waiting. */
 export const openAiPieceBytes = 2_048;
 
 /** The SDK would fill these in from the environment, which may be a repository's own. */

@@ -4,6 +4,7 @@ import { cutFailure, inStreamFailure, type Asked } from '../failures.js';
 import { nothingFromTheEnvironment, openAiPieceBytes, reasoningEffort } from './openai-reasoning.js';
 import type { ModelRequest, Phase, Provider } from '../port.js';
 import type { RequestFeatures } from './request-fallbacks.js';
+import { readOpenAiStream } from './openai-stream.js';
 import { withOwnHeaders } from '../http/own-headers.js';
 import { createBlockNumbers } from './block-numbers.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from '../settings.js';
@@ -25,9 +26,11 @@ export function createResponsesProvider(settings: ProviderSettings, known: (mode
       const dialect: Dialect<Event> = {
         pieceBytes: openAiPieceBytes,
         async open(manner, options, stop) {
-          const { OpenAI } = await import('openai');
+          const { OpenAI, APIError } = await import('openai');
           const client = withOwnHeaders(new OpenAI({ ...options, ...nothingFromTheEnvironment }), options);
-          return client.responses.create(toBody(request, known(request.model), settings, manner), { signal: stop });
+          const body = toBody(request, known(request.model), settings, manner);
+          const response = await client.responses.create(body, { signal: stop }).asResponse();
+          return readOpenAiStream<Event>(response, APIError);
         },
         reader: createReader,
       };
