@@ -61,9 +61,11 @@ export function createSseDecoder() {
     if (endsWithReturn && text.startsWith('\n')) text = text.slice(1);
     else if (text === '') return [];
     endsWithReturn = text.endsWith('\r');
-    const lines = (rest + (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text)).split('\n');
-    rest = lines.pop() ?? '';
-    return lines;
+    const [first = '', ...others] = (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text).split('\n');
+    // Only new text is searched for line ends, so that a long line in many pieces takes linear time.
+    const line = rest + first;
+    rest = others.pop() ?? line;
+    return text.length === first.length ? [] : [line, ...others];
   }
 
   return {
