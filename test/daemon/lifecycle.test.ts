@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { missing } from '../needs.js';
 import { startDaemon } from '../support/daemon.js';
+import { startWithHeldModel } from '../support/held-model.js';
 import { createFakeModel } from '../support/fake-model/server.js';
 import { isRoot, launch, listeningPorts, makePlace, ping, strangerUid, type Place } from '../support/processes.js';
 import { openRaw, type RawClient } from '../support/raw-client.js';
 import { copyReadableProgram, type ReadableProgram } from '../support/readable-program.js';
-import { begin, complaints, done, eventually, isEvent, listenTo, newSession, refusalOf, say } from '../support/wire.js';
+import { begin, complaints, done, eventually, isEvent, listenTo, newSession, refusalOf, say, streamed } from '../support/wire.js';
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
 
@@ -105,10 +106,12 @@ describe('stopping', () => {
   });
 
   test('while it drains, runs go on, new ones are refused, and the answer comes when the last has ended', async () => {
-    await using daemon = await startDaemon({ wps: 300 });
+    await using daemon = await startWithHeldModel();
+    const finishAnswer = daemon.answerNext(streamed(60), 'word30 ');
+    daemon.answerNext('last words');
     const client = await daemon.raw();
     const [one, two] = [await newSession(client), await newSession(client)];
-    await begin(client, one, 'stream 60 words');
+    await begin(client, one, 'many words');
     client.send({ id: 'drain', type: 'drain' });
     expect(done(await client.call('get_daemon')).draining).toBe(true);
     expect(refusalOf(await client.call('prompt', { text: 'x', session_id: two }))).toMatchObject({
@@ -117,6 +120,7 @@ describe('stopping', () => {
     });
     expect(refusalOf(await client.call('resume_queue', { session_id: two })).code).toBe('shutting_down');
     done(await client.call('follow_up', { text: 'say last words', session_id: one }));
+    finishAnswer();
     expect(done(await client.until(({ id }) => id === 'drain'))).toEqual({ command: 'drain' });
     const { messages } = done(await client.call('get_messages', { session_id: one }));
     expect(messages.at(-1).text).toBe('last words');

@@ -2,7 +2,9 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon } from '../support/daemon.js';
+import { startWithHeldModel } from '../support/held-model.js';
 import { openTalk } from '../support/talk.js';
+import { streamed } from '../support/wire.js';
 
 const mib = 1024 * 1024;
 
@@ -51,15 +53,17 @@ test('a message that does not want to end is stopped with length; memory is boun
 });
 
 test('more sessions than may run at once: all are accepted, two work at a time, and one that waits can be aborted', async () => {
-  await using daemon = await startDaemon({ wps: 200, config: { limits: { runs_at_once: 2 } } });
+  await using daemon = await startWithHeldModel({ limits: { runs_at_once: 2 } });
+  const finishAnswers = [0, 1].map(() => daemon.answerNext(streamed(40), 'word20 '));
   const talks = await Promise.all(Array.from({ length: 5 }, () => openTalk(daemon)));
   const runs: string[] = [];
-  for (const talk of talks) runs.push(await talk.prompt('stream 40 words'));
+  for (const talk of talks) runs.push(await talk.prompt('some words'));
   const [, , third, fourth] = talks;
   expect(third?.told()).toContain('agent_start');
   await fourth?.ok('steer', { text: 'dropped' });
   await fourth?.ok('abort');
   expect(await fourth?.ended(runs[3] ?? '')).toBe('aborted');
+  for (const finish of finishAnswers) finish();
   expect(fourth?.told()).not.toContain('turn_end'.repeat(2));
   const outcomes = await Promise.all(talks.map((talk, i) => talk.ended(runs[i] ?? '')));
   expect(outcomes).toEqual(['completed', 'completed', 'completed', 'aborted', 'completed']);

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { startWithHeldModel } from '../support/held-model.js';
 import type { RawClient, RawLine } from '../support/raw-client.js';
 import { ageRuns } from '../support/seed-store.js';
 import { begin, done, durable, isEvent, listenTo, newSession, refusalOf, say, streamed, writtenText } from '../support/wire.js';
@@ -39,17 +40,20 @@ test('it hears every session from the moment it was accepted, in order, with tex
 });
 
 test('it is told of runs in progress first: their events from the beginning, then what they have said as one delta', async () => {
-  await using daemon = await startDaemon({ wps: 200 });
+  await using daemon = await startWithHeldModel();
   const client = await daemon.raw();
   const quiet = await newSession(client);
   await say(client, quiet, 'say before');
   // A run whose end was heard is not told again.
   await until(await daemon.rawEvents(), 1, 'agent_end');
   const [one, two] = [await newSession(client), await newSession(client)];
-  const runs = [await begin(client, one, 'stream 150 words'), await begin(client, two, 'stream 150 words')];
-  const ours = await listenTo(daemon, { session_id: two });
-  await ours.until((line) => line.type === 'message_update' && (line.payload.offset as number) > 100);
+  const finishAnswers = [0, 1].map(() => daemon.answerNext(streamed(150), 'word75 '));
+  const ours = await listenTo(daemon, { session_id: '*' });
+  const runs = [await begin(client, one, 'many words'), await begin(client, two, 'many words')];
+  await until(ours, 2, 'message_update');
   const silent = await daemon.rawEvents();
+  await until(silent, 2, 'message_update');
+  for (const finish of finishAnswers) finish();
   await until(silent, 2, 'agent_end');
   const expected = (await wholeLog(daemon)).filter(({ payload }) => runs.includes(payload.run_id!));
   expect(durable(silent.lines)).toEqual(expected);

@@ -4,7 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { limits } from '../../src/protocol/limits.js';
 import { loadSqlite } from '../../src/store/sqlite.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { startWithHeldModel } from '../support/held-model.js';
 import { openTalk } from '../support/talk.js';
+import { streamed } from '../support/wire.js';
 
 const Sqlite = loadSqlite();
 
@@ -76,11 +78,13 @@ describe('while another program holds the store', () => {
   });
 
   test('a run in progress waits with its commits, visibly, and completes later with nothing lost', async () => {
-    await using daemon = await startDaemon({ wps: 1_000 });
+    await using daemon = await startWithHeldModel();
+    const finishAnswer = daemon.answerNext(streamed(300), 'word20 ');
     const talk = await openTalk(daemon);
-    const run = await talk.prompt('stream 300 words');
+    const run = await talk.prompt('many words');
     await talk.until((event) => event.type === 'message_update');
     const lock = holdLock(daemon);
+    finishAnswer();
     const { payload } = await talk.until((event) => event.type === 'ui_status');
     expect(payload.params).toMatchObject({ key: 'store', text: expect.stringContaining('busy') });
     expect((await talk.state()).run_state).toBe('running');
@@ -92,11 +96,13 @@ describe('while another program holds the store', () => {
   });
 
   test('no tool begins and no model is asked until the store takes what came before', async () => {
-    await using daemon = await startDaemon({ wps: 50 });
+    await using daemon = await startWithHeldModel();
+    const finishAnswer = daemon.callNext('I look', 'ls', { path: '.' });
     const talk = await openTalk(daemon);
-    const run = await talk.prompt('echo hello');
-    await talk.until((event) => event.type === 'message_start' && event.payload.role === 'assistant');
+    const run = await talk.prompt('what is here?');
+    await talk.until((event) => event.type === 'message_update');
     const lock = holdLock(daemon);
+    finishAnswer();
     await talk.until((event) => event.type === 'ui_status');
     expect(await talk.state()).toMatchObject({ tools: [] });
     expect(talk.told(run)).not.toContain('tool_execution_start');

@@ -7,12 +7,14 @@ import { createFakeModel } from './fake-model/server.js';
 export interface HeldModelDaemon extends TestDaemon {
   /** Says what the next answer is. It stops before each of these words; each call of what is returned lets it go on. */
   answerNext(text: string, ...stopsBefore: string[]): () => void;
+  /** The same for an answer that says something, stops, and calls a tool. */
+  callNext(text: string, tool: string, args: object): () => void;
 }
 
 /** `await using` fails when the model was asked something that a real one would refuse. */
-export async function startWithHeldModel(): Promise<HeldModelDaemon> {
+export async function startWithHeldModel(config: Record<string, unknown> = {}): Promise<HeldModelDaemon> {
   const fake = await createFakeModel();
-  const daemon = await startWithModels(fake, { config: { model: 'local/llama' } });
+  const daemon = await startWithModels(fake, { config: { model: 'local/llama', ...config } });
   return {
     ...daemon,
     answerNext(text, ...stopsBefore) {
@@ -27,6 +29,12 @@ export async function startWithHeldModel(): Promise<HeldModelDaemon> {
       }
       fake.script([...steps, { text: text.slice(said) }]);
       return () => goOn.shift()?.();
+    },
+    callNext(text, call, args) {
+      let goOn = (): void => undefined;
+      const gate = new Promise<void>((resolve) => (goOn = resolve));
+      fake.script([{ text }, { gate }, { call, args }]);
+      return goOn;
     },
     async [Symbol.asyncDispose]() {
       await daemon[Symbol.asyncDispose]();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { startDaemon } from '../support/daemon.js';
+import { startWithHeldModel } from '../support/held-model.js';
 import { dialAfterPrompt, dialBeforePrompt, expectWholeRun, saidIn, send } from '../support/first-protocol.js';
 import type { RawLine } from '../support/raw-client.js';
 import { begin, done, isEvent, listenTo, newSession, refusalOf, streamed } from '../support/wire.js';
@@ -62,31 +63,38 @@ test('one event connection that stays hears two prompts within a second, one aft
 });
 
 test('a client that loses its event connection in mid-run reads the whole run on the next one', async () => {
-  await using daemon = await startDaemon({ wps: 200 });
+  await using daemon = await startWithHeldModel();
+  const finishAnswer = daemon.answerNext(streamed(120), 'word60 ');
   const first = await daemon.rawEvents();
-  const { run_id } = done(await send(daemon, 'prompt', { text: 'stream 120 words', wait: false }));
-  await first.until((line) => line.type === 'message_update' && (line.payload.offset as number) > 100);
+  const { run_id } = done(await send(daemon, 'prompt', { text: 'many words', wait: false }));
+  await first.until(isEvent('message_update'));
   first.close();
   const state = done(await send(daemon, 'get_state'));
   expect(state).toMatchObject({ run_state: 'running', run_id });
   const { messages } = done(await send(daemon, 'get_messages'));
   expect((messages as RawLine[]).map(({ type }) => type)).toEqual(['message']);
   const second = await daemon.rawEvents();
+  await second.until(isEvent('message_update', { run_id }));
+  finishAnswer();
   await second.until(isEvent('agent_end', { run_id }));
   expectWholeRun(second.lines, run_id as string);
   expect(saidIn(second.lines, run_id as string)).toBe(streamed(120));
 });
 
 test('steer, follow_up and abort reach the run in progress from connections of their own', async () => {
-  await using daemon = await startDaemon({ wps: 400 });
+  await using daemon = await startWithHeldModel();
+  const finishAnswer = daemon.answerNext(streamed(150), 'word75 ');
+  for (const text of ['next', 'last']) daemon.answerNext(text);
   const events = await daemon.rawEvents();
-  const { run_id } = done(await send(daemon, 'prompt', { text: 'stream 150 words', wait: false }));
+  const { run_id } = done(await send(daemon, 'prompt', { text: 'many words', wait: false }));
   expect(done(await send(daemon, 'follow_up', { text: 'say last' }))).toMatchObject({ command: 'follow_up', run_id });
   expect(done(await send(daemon, 'steer', { text: 'say next' }))).toMatchObject({ command: 'steer', run_id });
+  finishAnswer();
   await events.until(isEvent('agent_end', { run_id }));
   expectWholeRun(events.lines, run_id as string);
   expect(events.lines.filter(isEvent('turn_start')).map(({ payload }) => payload.kind)).toEqual(['prompt', 'steer', 'follow_up']);
-  const { run_id: second } = done(await send(daemon, 'prompt', { text: 'stream 2000 words', wait: false }));
+  daemon.answerNext(streamed(2000), 'word1000 ');
+  const { run_id: second } = done(await send(daemon, 'prompt', { text: 'more words', wait: false }));
   await events.until(isEvent('message_update', { run_id: second }));
   expect(done(await send(daemon, 'abort'))).toMatchObject({ command: 'abort', run_id: second });
   expect((await events.until(isEvent('agent_end', { run_id: second }))).payload.outcome).toBe('aborted');
