@@ -243,7 +243,7 @@ test('while a file and a directory become links up to 10,000 times, nothing outs
 });
 
 const bytes = 1_000_000;
-const source = (name: string): string => JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src/tools', name)).href);
+const source = (name: string): string => JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../src/tools/files', name)).href);
 const endless = `
   const { findTarget, replaceTarget } = await import(${source('pinned-targets.ts')});
   for (let i = 0; ; i++) {
