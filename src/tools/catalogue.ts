@@ -12,7 +12,7 @@ interface Deps {
   bubblewrap(): Promise<() => BubblewrapFound>;
 }
 
-/** The tools that work on files, commands and people, in the order in which models are told of them. Each is loaded when it is first needed. */
+/** The built-in tools, in the order in which models are told of them. Each module is imported lazily. */
 export function listTools({ todos, processes, bubblewrap }: Deps): ToolEntry[] {
   const marks = lazy(async () => (await import('./files/read-marks.js')).createReadMarks());
   return [

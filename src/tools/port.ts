@@ -13,69 +13,69 @@ export interface Question {
 }
 
 /**
- * Something that a call is about to touch, as the model named it: absolute, not resolved. `real` is where the tool found it to lead, so that
- * what it prepared and what is judged are the same place.
+ * A path, command or effect that a call is about to touch. `path` is absolute, with symlinks unresolved; `real` is the real path that the tool
+ * found, so that the policy judges the same file that the tool prepared.
  */
 export type Access =
   | { kind: 'read' | 'write'; path: string; real?: string }
-  /** `network` and `unsandboxed` are what the model asks for; whether it gets them is decided by the policy or a person. */
+  /** `network` and `unsandboxed` are requests of the model; the policy or a person decides. */
   | { kind: 'command'; command: string; network: boolean; unsandboxed: boolean }
   | Effect;
 
-/** Something that a tool of others does, which is neither a file nor a command of this machine: the call itself is judged. */
+/** What an external tool does beyond files and commands of this machine: the policy judges the call itself. */
 export interface Effect {
   kind: 'effect';
-  /** What is called, as its owner names it. */
+  /** The name of the tool on its server. */
   name: string;
-  /** Whose it is, such as the id of a server. */
+  /** The id of the server that the tool belongs to. */
   server?: string;
-  /** It changes nothing. Whoever declares that for others must have a reason to believe it. */
+  /** The effect changes nothing. Declare this for an external tool only with a reason to trust the claim. */
   readOnly: boolean;
 }
 
-/** What a call would do. Nothing has been changed yet. */
+/** What a call would do, computed without side effects. */
 export interface Preparation {
-  /** Everything that the call touches: empty when it touches nothing. Undefined when that is not known. */
+  /** Everything that the call touches: an empty list for nothing, undefined for unknown. */
   accesses: Access[] | undefined;
   /** A unified diff, for the person who is asked. */
   diff?: string;
-  /** The diff is not whole: what it leaves out is in the arguments. */
+  /** The diff is truncated; the arguments of the call have all of it. */
   diffIsCut?: boolean;
   /**
-   * Why the call would fail, where saying so tells what is in a file. It is for whoever may read that file: the model is told only when the
-   * reads among `accesses` are allowed, and otherwise the call is judged like one that would work.
+   * Why the call would fail, when the reason reveals the content of a file. The model gets this text only when the reads among `accesses` are
+   * allowed; otherwise the call is judged like one that would succeed.
    */
   problem?: string;
-  /** What the call was prepared on, such as a digest of the file. An approval holds for it alone: `run` gets it back and must refuse another. */
+  /** The version that the call was prepared on, such as a digest of the file. An approval covers this basis alone: `run` must refuse another. */
   basis?: string;
 }
 
-/** What an approved call may reach. It is asked at the moment of use. */
+/** What an approved call may reach, checked at the time of use. */
 export interface Reach {
   /** The real path of the session's directory. */
   workspace: string;
-  /** Why that is not a workspace, and what to do: nothing of it is there in the sandbox, where commands get a private, empty directory. */
+  /** Why the session's directory is not a workspace, and what to do: sandboxed commands get a private, empty directory instead. */
   noWorkspace?: string | undefined;
   /** Why a real path may not be read or written; undefined when it may. */
   refuses(kind: 'read' | 'write', realPath: string): string | undefined;
-  /** Whether programs run, or agents follow, an entry of a directory, and whether commands may write it all the same. */
+  /** Classifies a directory entry: whether programs run or agents follow it automatically (autorun), and whether commands may write it. */
   autorunKind: AutorunKindOf;
-  /** The person's: what new files are not given. The daemon's own is stricter. */
+  /** The umask of the person, for new files. The daemon's own umask is stricter. */
   umask: number;
   confinement: Confinement;
 }
 
-/** Output that is kept whole outside of the history, and paged by its id. */
+/** Storage for whole outputs outside of the message history, paged by id. */
 export interface Artifacts {
-  /** Where a new artifact is to be written. The file appears under its id once `keep` was called. */
+  /** Reserves an id and a file path for a new artifact. The artifact can be read under its id after `keep`. */
   begin(): { id: string; path: string };
-  /** Resolves when the artifact can be read: only then may a result name it. `droppedBytes` is what came after it and was not kept. */
+  /** Resolves when the artifact can be read: only then may a result name its id. `droppedBytes` counts the output beyond the size limit. */
   keep(artifact: { id: string; mimeType: string; bytes: number; droppedBytes?: number }): Promise<void>;
   /** Bytes of an artifact of the same session; undefined when there is none with this id. */
   read(id: string, offset: number, limit: number): { data: Buffer; totalBytes: number; droppedBytes?: number } | undefined;
 }
 
-/** What a running tool may use. Everything it starts must end when `signal` fires. */
+/** What a running tool may use. Everything that the tool starts must end when `signal` aborts. */
 export interface ToolContext {
   sessionId: string;
   runId: string;
@@ -86,11 +86,11 @@ export interface ToolContext {
   /** The `basis` that was approved, if the tool prepared one. */
   basis: string | undefined;
   artifacts: Artifacts;
-  /** Output as it comes, shown live to whoever watches. */
+  /** Streams output live to attached clients. */
   output(text: string): void;
   /**
-   * Asks a person and waits. Asked again with the same `key` (as a resumable tool does after a restart) it finds
-   * the earlier request and its answer instead of asking twice.
+   * Asks a person and waits. `key` makes this idempotent: a resumable tool that asks again after a restart gets the earlier request and its
+   * answer.
    */
   ask(key: string, question: Question): Promise<QuestionAnswer>;
 }
@@ -107,22 +107,22 @@ export interface ApprovalNeed {
   message: string;
 }
 
-/** Where a call is prepared. */
-export interface Place {
+/** The session and working directory that a call is prepared for. */
+export interface PrepareContext {
   sessionId: string;
   cwd: string;
 }
 
-/** An argument that a tool cannot take. */
+/** A validation error of one argument. */
 export interface ArgumentProblem {
-  /** Where it is, such as `edits.0.old_text`; empty for the arguments as a whole. */
+  /** The path of the field, such as `edits.0.old_text`; empty for the arguments as a whole. */
   field: string;
   message: string;
 }
 
 export type ParsedArguments<Args> = { ok: true; args: Args } | { ok: false; problems: ArgumentProblem[] };
 
-/** What a tool is called with: described for models, and checked before a call is prepared. */
+/** The arguments of a tool: a JSON Schema for models, and a validator that runs before `prepare`. */
 export interface ToolParameters<Args> {
   /** A JSON Schema whose type is object. */
   jsonSchema: Record<string, unknown>;
@@ -131,32 +131,32 @@ export interface ToolParameters<Args> {
 
 export interface Tool<Args = unknown> {
   name: string;
-  /** At most 120 characters: it goes to the model with every request. */
+  /** At most 120 characters: the description is part of every model request. */
   description: string;
   parameters: ToolParameters<Args>;
-  /** Read-only calls of one response run side by side. */
+  /** Read-only calls of one response run concurrently. */
   readOnly: boolean;
-  /** Only asks and computes, so that running it again after a crash repeats no side effect. */
+  /** Idempotent: the call only asks and computes, so that rerunning it after a crash repeats no side effect. */
   resumable: boolean;
   /** One line that says what this call does. */
   title(args: Args): string;
-  /** Present when some calls need a person's yes whatever the policy says. */
+  /** Present when some calls need an approval even if the policy allows them. */
   approval?(args: Args): ApprovalNeed | undefined;
-  /** What the call would touch; a string says why it cannot be done at all. Without it, nobody knows, and a person is asked. */
-  prepare?(args: Args, place: Place): Promise<Preparation | string>;
+  /** Declares the accesses of a call; a string says why the call is impossible. A tool without `prepare` needs an approval for every call. */
+  prepare?(args: Args, place: PrepareContext): Promise<Preparation | string>;
   run(args: Args, context: ToolContext): Promise<ToolResult>;
 }
 
-/** What is known of a tool without loading it: a daemon at rest has loaded none. */
+/** Metadata of a tool that needs no import of its module: an idle daemon has loaded no tool. */
 export interface ToolFacts extends Pick<Tool, 'name' | 'description' | 'readOnly' | 'resumable'> {
-  /** It demonstrates what tools do: only the offline guide is told of it, and may call it. */
+  /** A demonstration tool: only the offline model gets its spec and may call it. */
   offlineOnly?: boolean;
-  /** No call of it touches a file or runs a command, so that rules about paths or commands are never about it. */
+  /** No call of the tool touches a file or runs a command, so that path and command rules never match. */
   touchesNothing?: boolean;
 }
 
 export interface ToolEntry extends ToolFacts {
-  /** Loaded when it is first needed. */
+  /** Imports the module of the tool, once. */
   load(): Promise<Tool>;
 }
 

@@ -1,7 +1,7 @@
 import { lazy } from '../protocol/lazy.js';
 import type { Tool, ToolEntry, ToolFacts } from './port.js';
 
-/** A tool that is loaded when it is first needed. Its arguments are checked by its own schema before it gets them. */
+/** A lazily imported tool. The cast is safe: the schema of the tool validates the arguments before `run`. */
 export function toolEntry<Args>(facts: ToolFacts, load: () => Promise<Tool<Args>>): ToolEntry {
   return { ...facts, load: lazy(load as () => Promise<Tool>) };
 }

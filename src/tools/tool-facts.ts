@@ -1,6 +1,6 @@
 import type { ToolFacts } from './port.js';
 
-/** What is known of each tool without loading it. Descriptions go to the model with every request. */
+/** Metadata of each built-in tool that needs no import of its module. Descriptions are part of every model request. */
 export const toolFacts = {
   read: {
     name: 'read',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { ToolParameters } from './port.js';
 
-/** The parameters of a tool from one zod schema: it becomes the JSON Schema, and it checks the arguments. */
+/** Tool parameters from one zod schema, which becomes the JSON Schema and validates the arguments. */
 export function zodParameters<Args>(schema: z.ZodType<Args>): ToolParameters<Args> {
   return {
     jsonSchema: z.toJSONSchema(schema, { unrepresentable: 'any' }),

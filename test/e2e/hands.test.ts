@@ -122,7 +122,7 @@ describe.skipIf(missing('bwrap'))('a sandboxed command (needs bwrap)', () => {
     const name = 'n=.env; printf new > "${n}rc"';
     const { result } = await does(talk, `run ${name}`);
     expect(result).toContain(
-      '[while it ran, .envrc appeared or changed, which programs run or agents follow later without asking: tell the person]',
+      '[while the command ran, .envrc appeared or changed, which programs run or agents follow later without asking: tell the person]',
     );
     expect(readFileSync(join(daemon.workdir, '.envrc'), 'utf8')).toBe('new');
   });

@@ -32,7 +32,7 @@ async function leftOf(tree: Tree, kind: Confinement['kind'], end: 'abort' | 'tim
   const whole = withSeconds(tree.command, seconds);
   const command = end === 'end' ? withoutWaiting(whole) : whole;
   const { text } = await callTool(bash, { command, timeout: end === 'timeout' ? timeoutSeconds : patienceSeconds }, context);
-  const said = { abort: '[stopped]', timeout: '[stopped after 1 s', end: '[exit code 0]' }[end];
+  const said = { abort: '[stopped]', timeout: '[stopped by the timeout after 1 s', end: '[exit code 0]' }[end];
   if (!(tree.leaves && end === 'timeout')) expect(text, tree.name).toContain(said);
   return survivors(String(seconds));
 }

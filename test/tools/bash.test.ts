@@ -83,7 +83,9 @@ test('when its time is over it is ended, and the result says so', async () => {
   using place = makePlace();
   const seconds = uniqueSeconds();
   const { text, isError } = await place.call({ command: `echo begun; sleep ${seconds}`, timeout: 0.3 });
-  expect(text).toMatch(/^begun\n\[stopped after 0\.3 s; with background: true it could go on\]\n\[exit code 143, SIGTERM\]$/);
+  expect(text).toMatch(
+    /^begun\n\[stopped by the timeout after 0\.3 s; give a longer timeout, or background: true\]\n\[exit code 143, SIGTERM\]$/,
+  );
   expect([isError, survivors(String(seconds))]).toEqual([true, []]);
 });
 
@@ -231,7 +233,7 @@ describe('background commands', () => {
     expect((await place.call({ command: 'sleep 1000', background: true })).isError).toBe(false);
     expect(await place.call({ command: 'sleep 1000', background: true })).toMatchObject({
       isError: true,
-      text: expect.stringMatching(/^8 commands run/),
+      text: expect.stringMatching(/^8 background commands run/),
     });
     expect((await place.call({ id: idOf(short) })).isError).toBe(true);
     expect(started.every(({ isError }) => !isError)).toBe(true);

@@ -178,7 +178,7 @@ describe.skipIf(missing('bwrap'))('in the sandbox, as outside of it (needs bwrap
 describe.skipIf(missing('bwrap'))('a call (needs bwrap)', () => {
   test('says which files came that programs run or agents follow, and leaves them', async () => {
     const appeared = (names: string): string =>
-      `[while it ran, ${names} appeared or changed, which programs run or agents follow later without asking: tell the person]`;
+      `[while the command ran, ${names} appeared or changed, which programs run or agents follow later without asking: tell the person]`;
     const [first, second, third, fourth] = await inside([
       'git checkout -q guided',
       'echo x > .mcp.json; mkdir -p sub .husky; echo x > sub/.envrc; echo x > .husky/pre-commit',

@@ -131,7 +131,7 @@ test('places that may not be read are left out and counted', async () => {
   const context = toolContext({ cwd: dir.path });
   const refuses = (_: string, path: string): string | undefined => (/secret|\.env/.test(path) ? 'no' : undefined);
   const said = await callTool(glob, { pattern: '**' }, { ...context, reach: { ...context.reach, refuses } });
-  expect(said.text).toBe('a\n\n[2 places that may not be read left out.]');
+  expect(said.text).toBe('a\n\n[2 paths left out by permission rules.]');
 });
 
 test('bombs of braces are refused at once', async () => {
@@ -192,8 +192,14 @@ test('a directory that cannot be entered, or is a special one, ends nothing', as
 test('only directories that can hold a match are entered', () => {
   const pattern = compileGlob('src/*/lib/**/*.ts');
   if (typeof pattern === 'string') expect.unreachable();
-  expect(['', 'src', 'src/a', 'src/a/lib', 'src/a/lib/x/y'].map((path) => pattern.mayHold(path))).toEqual([true, true, true, true, true]);
-  expect(['test', 'src/a/b', 'lib'].map((path) => pattern.mayHold(path))).toEqual([false, false, false]);
+  expect(['', 'src', 'src/a', 'src/a/lib', 'src/a/lib/x/y'].map((path) => pattern.mayMatchBelow(path))).toEqual([
+    true,
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect(['test', 'src/a/b', 'lib'].map((path) => pattern.mayMatchBelow(path))).toEqual([false, false, false]);
 });
 
 test('it only looks, and says where', async () => {

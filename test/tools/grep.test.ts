@@ -263,7 +263,7 @@ test.skipIf(program === undefined || 'missing' in found)(
     const reach = sandboxReach(dir);
     reach.confinement.hidden = [dir.file('keys'), dir.file('token'), dir.file('absent')];
     const { text } = await callTool(createGrepTool({ bubblewrap }), { pattern: 'x' }, toolContext({ cwd: dir.path, reach }));
-    expect(text).toBe('a\n1: x\n\n[2 places that may not be read left out.]');
+    expect(text).toBe('a\n1: x\n\n[2 paths left out by permission rules.]');
   },
 );
 

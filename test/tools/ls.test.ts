@@ -50,7 +50,7 @@ test('what is no directory is said', async () => {
   expect(await say('empty')).toBe('empty is empty.');
   expect(await say('f')).toBe('f is a file (2 bytes). Use read.');
   expect(await say('no')).toBe('no does not exist.');
-  expect(await say('loop')).toBe('loop is a circle of links.');
+  expect(await say('loop')).toBe('loop is a loop of symbolic links.');
   expect(await say('pipe')).toBe('pipe is a FIFO, not a file.');
   for (const path of ['etc', '/etc', '..', '/proc/self/root/etc', '/proc/self/fd'])
     expect(await say(path), path).toContain('may not be read');

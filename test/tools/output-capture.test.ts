@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { cleanText, cutLines, unfinished } from '../../src/tools/output/clean-text.js';
+import { cleanText, truncateLongLines, unfinishedEscapeChars } from '../../src/tools/output/clean-text.js';
 import { createOutputCapture } from '../../src/tools/output/output-capture.js';
-import { brokenEnd, brokenStart, createTailBuffer } from '../../src/tools/output/tail-buffer.js';
+import { incompleteUtf8Tail, incompleteUtf8Head, createTailBuffer } from '../../src/tools/output/tail-buffer.js';
 import { createLiveOutput } from '../../src/tools/output/live-output.js';
 import type { Artifacts } from '../../src/tools/port.js';
 import { makeTempDir } from '../support/temp-dir.js';
@@ -58,15 +58,15 @@ test('cleaning is linear, whatever comes', () => {
 });
 
 test('long lines are cut, and say so', () => {
-  const { text, cut } = cutLines(`short\n${'x'.repeat(1_999)}🙂yz\n`);
+  const { text, cut } = truncateLongLines(`short\n${'x'.repeat(1_999)}🙂yz\n`);
   expect(cut).toBe(1);
   expect(text).toBe(`short\n${'x'.repeat(1_999)}… [4 more characters in this line]\n`);
 });
 
 test('the end of a piece that may go on is known', () => {
-  expect(['a', 'a\r', `a${escape}`, `a${escape}[1;3`, `a${escape}]0;ti`, `a${escape}]0;t\x07`, `a${escape}[31m`].map(unfinished)).toEqual([
-    0, 1, 1, 5, 6, 0, 0,
-  ]);
+  expect(
+    ['a', 'a\r', `a${escape}`, `a${escape}[1;3`, `a${escape}]0;ti`, `a${escape}]0;t\x07`, `a${escape}[31m`].map(unfinishedEscapeChars),
+  ).toEqual([0, 1, 1, 5, 6, 0, 0]);
 });
 
 test('the last bytes are the last bytes, however they come', () => {
@@ -84,9 +84,9 @@ test('the last bytes are the last bytes, however they come', () => {
 
 test('characters that were cut are seen', () => {
   const whole = Buffer.from('aé漢🙂');
-  const ends = Array.from({ length: whole.length + 1 }, (_, i) => brokenEnd(whole.subarray(0, i)));
+  const ends = Array.from({ length: whole.length + 1 }, (_, i) => incompleteUtf8Tail(whole.subarray(0, i)));
   expect(ends).toEqual([0, 0, 1, 0, 1, 2, 0, 1, 2, 3, 0]);
-  const starts = Array.from({ length: whole.length }, (_, i) => brokenStart(whole.subarray(i)));
+  const starts = Array.from({ length: whole.length }, (_, i) => incompleteUtf8Head(whole.subarray(i)));
   expect(starts).toEqual([0, 0, 1, 0, 2, 1, 0, 3, 2, 1]);
 });
 
@@ -179,7 +179,7 @@ test('a disk that is full costs what is left out, and nothing else', async () =>
   const full: Artifacts = { ...artifactsIn(dir.path), begin: () => ({ id: 'art_x', path: '/dev/full/not/a/folder' }) };
   const kept = createOutputCapture({ artifacts: full });
   await kept.write(Buffer.alloc(100_000, 'x\n'));
-  expect(kept.take(true)).toMatch(/\[… \d+ bytes left out; it could not be kept: ENOTDIR\]/);
+  expect(kept.take(true)).toMatch(/\[… \d+ bytes left out; the rest could not be saved: ENOTDIR\]/);
   await kept.end();
   expect(kept.artifactId()).toBeUndefined();
 });

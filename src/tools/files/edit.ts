@@ -5,7 +5,7 @@ import { changeResult, knowledgeOf, outdatedFile, staleApproval, unreadFile, typ
 import { absolutePath, counted, pathParameter, shownPath, shownSize } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
 import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
-import { toolText, type Access, type Place, type Tool } from '../port.js';
+import { toolText, type Access, type PrepareContext, type Tool } from '../port.js';
 import { toolFacts } from '../tool-facts.js';
 import { applyEdits, type TextEdit } from './text-edits.js';
 import { decodeText, encodeText } from './text-files.js';
@@ -48,28 +48,28 @@ interface Plan extends AsyncDisposable {
 /** Why there is no plan. */
 interface Unplanned {
   problem: string;
-  /** The real path of a file that the session has not read: the problem may tell what is in it. */
+  /** The real path of a file that the session has not read: `problem` may reveal its content. */
   unread?: string;
 }
 
 /**
- * Replaces pieces of a text file, in one step. Whoever has read the file is told when it was changed since; whoever knows it from elsewhere,
- * such as the output of a command, may replace what is there exactly once.
+ * Replaces pieces of a text file atomically. A session that has read the file is told when the file has changed since; one that knows the text
+ * from elsewhere, such as the output of a command, may replace only what occurs exactly once.
  */
 export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
-  async function plan(args: EditArgs, place: Place, refuses: Refuses): Promise<Plan | Unplanned> {
-    const path = absolutePath(args.path, place.cwd);
-    const shown = shownPath(path, place.cwd);
+  async function plan(args: EditArgs, context: PrepareContext, refuses: Refuses): Promise<Plan | Unplanned> {
+    const path = absolutePath(args.path, context.cwd);
+    const shown = shownPath(path, context.cwd);
     const target = await findTarget(path, refuses);
     if (typeof target === 'string') return { problem: `${shown} ${target}.` };
-    const isUnread = knowledgeOf(marks, place.sessionId, target) === 'unread';
-    const changed = await change(target, shown, args, place);
+    const isUnread = knowledgeOf(marks, context.sessionId, target) === 'unread';
+    const changed = await change(target, shown, args, context);
     if (typeof changed !== 'string') return { target, shown, ...changed, [Symbol.asyncDispose]: target[Symbol.asyncDispose] };
     await target[Symbol.asyncDispose]();
     return { problem: changed, ...(isUnread ? { unread: target.realPath } : {}) };
   }
 
-  async function change(target: Target, shown: string, args: EditArgs, { sessionId }: Place) {
+  async function change(target: Target, shown: string, args: EditArgs, { sessionId }: PrepareContext) {
     const edits = editsOf(args);
     const [first] = edits;
     const { current } = target;
@@ -79,16 +79,18 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
     if (first === undefined || edits.some(({ old_text }) => old_text === '')) {
       return `${shown} is not empty, so old_text may not be. Give the text to replace, or use write.`;
     }
-    if (current.untold !== undefined) return `${shown} may not be read: ${current.untold}.`;
-    if (current.bytes === undefined) return `${shown} (${shownSize(current.stat.size)}) is too large to be edited.`;
+    if (current.readRefusal !== undefined) return `${shown} may not be read: ${current.readRefusal}.`;
+    if (current.bytes === undefined)
+      return `${shown} (${shownSize(current.stat.size)}) is too large to be edited; at most ${shownSize(limits.textFileBytesMax)}. Use a command.`;
     const file = decodeText(current.bytes);
     if (typeof file === 'string') return `${shown} ${file}.`;
     const edited = await applyEdits(file.text, edits);
     if (typeof edited === 'string') return `${shown}: ${edited}`;
-    // Nobody replaces places that they have not seen.
+    // An unread file gets no `replace_all`: the model has not seen the occurrences.
     if (knowledge === 'unread' && edited.replaced > edits.length) return unreadFile(shown);
     const bytes = encodeText({ text: edited.text, hasBom: file.hasBom });
-    if (bytes.length > limits.textFileBytesMax) return `${shown} would become too large (${shownSize(bytes.length)}).`;
+    if (bytes.length > limits.textFileBytesMax)
+      return `${shown} would become too large (${shownSize(bytes.length)}; at most ${shownSize(limits.textFileBytesMax)}).`;
     return { before: file.text, after: edited.text, bytes, replaced: edited.replaced };
   }
 
@@ -96,17 +98,17 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
     ...toolFacts.edit,
     parameters: zodParameters(parameters),
     title: ({ path }) => `Edit ${makeVisibleLine(path)}`,
-    async prepare(args, place) {
-      const planned = await plan(args, place, () => undefined);
+    async prepare(args, context) {
+      const planned = await plan(args, context, () => undefined);
       if ('problem' in planned) {
         const { problem, unread } = planned;
-        return unread === undefined ? problem : { accesses: accessesOf(args, place, unread), problem };
+        return unread === undefined ? problem : { accesses: accessesOf(args, context, unread), problem };
       }
       await using _ = planned;
       const { target, shown, before, after } = planned;
       const { diff, isCut } = diffTexts(shown, before, after);
       return {
-        accesses: accessesOf(args, place, target.realPath),
+        accesses: accessesOf(args, context, target.realPath),
         diff,
         diffIsCut: isCut,
         basis: basisOf(target),
@@ -129,7 +131,7 @@ export function createEditTool({ marks }: ChangeDeps): Tool<EditArgs> {
   };
 }
 
-function accessesOf({ path }: EditArgs, { cwd }: Place, real: string): Access[] {
+function accessesOf({ path }: EditArgs, { cwd }: PrepareContext, real: string): Access[] {
   const at = { path: absolutePath(path, cwd), real };
   return [
     { kind: 'read', ...at },

@@ -1,19 +1,19 @@
 import { limits } from '../../protocol/limits.js';
 import type { Target } from './pinned-targets.js';
 import { toolText, type ToolResult } from '../port.js';
-import { isSame, type ReadMarks } from './read-marks.js';
-import { cutLines, type TextDiff } from './unified-diff.js';
+import { isSameVersion, type ReadMarks } from './read-marks.js';
+import { truncateDiff, type TextDiff } from './unified-diff.js';
 
 export interface ChangeDeps {
   marks: ReadMarks;
 }
 
-/** What a session knows of a file: nothing, what is in it now, or what was in it before somebody changed it. */
+/** Whether a session has read a file, and whether its read mark still fits: nothing read, the current version, or an outdated one. */
 export function knowledgeOf(marks: ReadMarks, sessionId: string, { current, realPath }: Target): 'unread' | 'known' | 'outdated' {
   if (current === undefined || current.stat.size === 0n) return 'known';
   const mark = marks.find(sessionId, realPath);
   if (mark === undefined) return 'unread';
-  return isSame(mark, current.mark) ? 'known' : 'outdated';
+  return isSameVersion(mark, current.mark) ? 'known' : 'outdated';
 }
 
 export function unreadFile(shown: string): string {
@@ -28,10 +28,10 @@ export function staleApproval(shown: string): string {
   return `${shown} is not what it was when this call was approved. Read it again and repeat the call.`;
 }
 
-/** The result of a change: words and a short diff for the model, the whole one for people. */
-export function changeResult(words: string, change: TextDiff | undefined, told: boolean): ToolResult {
+/** The result of a file change: words and a truncated diff for the model, the whole diff for people. */
+export function changeResult(words: string, change: TextDiff | undefined, withDiff: boolean): ToolResult {
   if (change === undefined) return toolText(words);
   const { diff, added, removed } = change;
   const details = { diff, counts: { added, removed } };
-  return toolText(told ? `${words}\n\n${cutLines(diff, limits.diffToldBytesMax)}` : words, false, details);
+  return toolText(withDiff ? `${words}\n\n${truncateDiff(diff, limits.diffToldBytesMax)}` : words, false, details);
 }

@@ -11,13 +11,13 @@ export const pathParameter = z
   .max(limits.pathBytesMax)
   .refine((path) => !path.includes('\0'), 'a path has no NUL character');
 
-/** A path as the model named it: `~/` is the home, everything else that is not absolute is below the session's directory. */
+/** Resolves a path of a model: `~/` is the home directory, other relative paths are relative to the working directory. */
 export function absolutePath(path: string, cwd: string): string {
   if (path === '~' || path.startsWith('~/')) return join(homedir(), path.slice(1));
   return resolve(cwd, path);
 }
 
-/** How a path is told: from the session's directory where it is below it. */
+/** A path for display: sanitized, and relative to the working directory where it is below that. */
 export function shownPath(path: string, cwd: string): string {
   if (path === cwd) return '.';
   return makeVisibleLine(path.startsWith(cwd === '/' ? '/' : `${cwd}/`) ? path.slice(cwd === '/' ? 1 : cwd.length + 1) : path);
@@ -29,7 +29,7 @@ const faultWords: Record<string, string> = {
   EISDIR: 'is a directory',
   EACCES: 'is not accessible: the system denies permission',
   EPERM: 'cannot be changed: the system does not permit it',
-  ELOOP: 'is a circle of links',
+  ELOOP: 'is a loop of symbolic links',
   ENAMETOOLONG: 'has a name that is too long',
   ENOSPC: 'was not written: the disk is full',
   EDQUOT: 'was not written: the disk quota is used up',
@@ -38,7 +38,7 @@ const faultWords: Record<string, string> = {
   ENXIO: 'is not a file that can be read',
 };
 
-/** What the system says about a path, as the end of a sentence. Anything but a fault of the system is thrown on. */
+/** Describes a system error (errno) about a path, as the end of a sentence. Any other error is rethrown. */
 export function faultOf(error: unknown): string {
   if (!isSystemError(error)) throw error;
   return faultWords[error.code] ?? `cannot be used (${error.code})`;

@@ -1,7 +1,7 @@
-/** The images that models can look at. */
+/** The image formats that models accept. */
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
-/** What image a file is, by its first bytes and not by its name; undefined when it is none that a model can look at. */
+/** Detects an image format by magic bytes, not by file extension; undefined for any format that models do not accept. */
 export function imageTypeOf(begin: Buffer): ImageType | undefined {
   const text = begin.toString('latin1', 0, 12);
   if (text.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
@@ -15,13 +15,13 @@ export interface ImageSize {
   height: number;
 }
 
-/** How large an image is; undefined when its beginning is broken, so that no model would take it. */
+/** Width and height from the header of an image; undefined when the header is corrupt, so that no model would accept the image. */
 export function imageSizeOf(image: Buffer, mimeType: ImageType): ImageSize | undefined {
   try {
     const size = readSize(image, mimeType);
     return size && size.width > 0 && size.height > 0 ? size : undefined;
   } catch (error) {
-    // It ends in the middle of what says its size.
+    // The file is truncated within its header.
     if (error instanceof RangeError) return undefined;
     throw error;
   }
@@ -55,7 +55,7 @@ function readWebpSize(image: Buffer): ImageSize | undefined {
   }
 }
 
-/** Walks from segment to segment to the one that begins a frame. */
+/** Walks the JPEG segments to the start-of-frame marker. */
 function readJpegSize(image: Buffer): ImageSize | undefined {
   let at = 2;
   while (image.readUInt8(at) === 0xff) {

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { limits } from '../../protocol/limits.js';
 import { makeVisibleLine } from '../../protocol/sanitize.js';
 import { absolutePath, counted, faultOf, isFault, pathParameter, shownPath, shownSize } from './file-paths.js';
-import { openDirectory, openFile, through } from './pinned-files.js';
+import { openDirectory, openFile, descriptorPath } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from '../port.js';
 import { toolFacts } from '../tool-facts.js';
 import { zodParameters } from '../zod-parameters.js';
@@ -16,7 +16,7 @@ const parameters = z.object({
   limit: z.int().min(1).max(limits.listedEntriesMax).optional().describe(`entries at most; ${limits.listedEntriesDefault} without it`),
 });
 
-/** Lists a directory: what each entry is, how large it is and where links lead. */
+/** Lists a directory: type and size of each entry, and the targets of symlinks. */
 export function createLsTool(): Tool<z.infer<typeof parameters>> {
   return {
     ...toolFacts.ls,
@@ -49,7 +49,7 @@ async function describeOther(path: string, shown: string, problem: string, { rea
 async function list(pin: FileHandle, shown: string, limit: number, signal: AbortSignal): Promise<ToolResult> {
   const names: string[] = [];
   let isWhole = true;
-  for await (const { name } of await opendir(through(pin), { bufferSize: namesAtOnce })) {
+  for await (const { name } of await opendir(descriptorPath(pin), { bufferSize: namesAtOnce })) {
     if (signal.aborted) return toolText('Stopped.', true);
     names.push(name);
     isWhole = names.length < limits.directoryEntriesMax;
@@ -63,19 +63,19 @@ async function list(pin: FileHandle, shown: string, limit: number, signal: Abort
     const line = await describeEntry(pin, name);
     if (line !== undefined) lines.push(line);
   }
-  if (!isWhole) lines.push('', `[Only ${limits.directoryEntriesMax} entries were looked at; there are more. Use glob or a command.]`);
+  if (!isWhole) lines.push('', `[Only ${limits.directoryEntriesMax} entries were read; there are more. Use glob or a command.]`);
   else if (names.length > limit)
     lines.push('', `[${limit} of ${counted(names.length, 'entry', 'entries')}. Use limit or glob for the others.]`);
   return toolText(lines.join('\n'), false, { counts: { entries: names.length } });
 }
 
-/** Undefined when it was removed meanwhile. */
+/** Undefined when the entry was removed meanwhile. */
 async function describeEntry(pin: FileHandle, name: string): Promise<string | undefined> {
   const shown = makeVisibleLine(name);
   try {
-    const stat = await lstat(through(pin, name));
+    const stat = await lstat(descriptorPath(pin, name));
     if (stat.isDirectory()) return `${shown}/`;
-    if (stat.isSymbolicLink()) return `${shown}@ -> ${makeVisibleLine(await readlink(through(pin, name)))}`;
+    if (stat.isSymbolicLink()) return `${shown}@ -> ${makeVisibleLine(await readlink(descriptorPath(pin, name)))}`;
     if (stat.isFile()) return `${shown}  ${shownSize(stat.size)}`;
     return `${shown}  (${stat.isFIFO() ? 'FIFO' : stat.isSocket() ? 'socket' : 'device'})`;
   } catch (error) {

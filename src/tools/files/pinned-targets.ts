@@ -4,85 +4,85 @@ import { access, chmod, mkdir, open, readlink, unlink, type FileHandle } from 'n
 import { basename, dirname } from 'node:path';
 import { limits } from '../../protocol/limits.js';
 import { faultOf, isFault } from './file-paths.js';
-import { isOfKernel, notPlain, openPinned, readWhole, realPathOf, through, type Refuses } from './pinned-files.js';
+import { isKernelFile, whyNotRegularFile, openPinned, readWhole, realPathOf, descriptorPath, type Refuses } from './pinned-files.js';
 import { O_PATH } from '../../machine/system-calls.js';
-import { digestOf, stampOf, type ReadMark } from './read-marks.js';
+import { sha256Of, stampOf, type ReadMark } from './read-marks.js';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
-const ownRights = 0o777;
-const allRights = 0o7777;
+const permissionBits = 0o777;
+const modeBits = 0o7777;
 
-/** The place that a file is to be written to: a directory that stays the same one, and a name in it that is not a link. */
+/** The target of a write: an O_PATH descriptor of the directory, which survives renames, and a name in it that is not a symlink. */
 export interface Target extends AsyncDisposable {
   realPath: string;
   current: Current | undefined;
   pin: FileHandle;
   realDir: string;
-  /** Directories that are still to be made, below the pinned one. */
+  /** Directories to create below the pinned one. */
   missing: string[];
   name: string;
 }
 
-/** What is there now. */
+/** The file that a write replaces. */
 interface Current {
   mark: ReadMark;
   stat: BigIntStats;
-  /** Undefined when it is too large to be looked at whole. */
+  /** Undefined when the file is too large to be read whole. */
   bytes: Buffer | undefined;
-  /** Why nothing of it may be told. */
-  untold: string | undefined;
+  /** Why the policy forbids showing any of the content. */
+  readRefusal: string | undefined;
 }
 
-/** Says which bytes an approval was about, and where they were. */
+/** The basis of an approval: digest and real path of the file, so that a changed file needs a new approval. */
 export function basisOf({ current, realPath }: Target): string {
   return `${current === undefined ? 'absent' : (current.mark.digest ?? current.mark.stamp)} ${realPath}`;
 }
 
 /**
- * Finds and judges where a write to `path` goes. Links are followed one by one, and each place is judged by its real path.
- * A string says why not, as the end of a sentence. Nothing is changed.
+ * Resolves the target of a write to `path` and asks the policy about it. Symlinks are followed one hop at a time, and the policy judges the
+ * real path at the end. A string says why not, as the end of a sentence. Nothing is changed.
  */
 export async function findTarget(path: string, refuses: Refuses): Promise<Target | string> {
   try {
     let wanted = path;
     for (let hops = 0; hops <= limits.linkHopsMax; hops++) {
-      const found = await lookAt(wanted, refuses);
+      const found = await resolveTarget(wanted, refuses);
       if (typeof found === 'string' || !('link' in found)) return found;
       wanted = found.link;
     }
-    return 'is a circle of links';
+    return 'is a loop of symbolic links';
   } catch (error) {
     return faultOf(error);
   }
 }
 
-async function lookAt(path: string, refuses: Refuses): Promise<Target | { link: string } | string> {
+async function resolveTarget(path: string, refuses: Refuses): Promise<Target | { link: string } | string> {
   const name = basename(path);
   if (!isName(name)) return 'is a directory';
   const parent = await pinParent(dirname(path));
   if (typeof parent === 'string') return parent;
   const { pin, realDir, missing } = parent;
-  let kept = false;
+  let isReturned = false;
   try {
     const realPath = [realDir === '/' ? '' : realDir, ...missing, name].join('/');
     const target = { realPath, pin, realDir, missing, name, [Symbol.asyncDispose]: () => pin.close() };
-    const place = missing.length === 0 ? await pinName(pin, name) : undefined;
+    const pinned = missing.length === 0 ? await pinName(pin, name) : undefined;
     try {
-      const stat = await place?.stat({ bigint: true });
-      // Not judged yet: only where it leads to is written.
-      if (stat?.isSymbolicLink()) return { link: linkedPath(realDir, await readlink(through(pin, name))) };
+      const stat = await pinned?.stat({ bigint: true });
+      // The policy judges the target of a symlink, not the symlink: only the target is written.
+      if (stat?.isSymbolicLink()) return { link: linkedPath(realDir, await readlink(descriptorPath(pin, name))) };
       const why = refuses('write', realPath);
       if (why !== undefined) return `may not be written: ${why}`;
-      if (await isOfKernel(pin)) return 'is in a directory of the kernel, where no file can be written';
-      const current = place === undefined || stat === undefined ? undefined : await lookInside(place, stat, refuses('read', realPath));
+      if (await isKernelFile(pin)) return 'is in a pseudo directory of the kernel (/proc, /sys), where no file can be written';
+      const current = pinned === undefined || stat === undefined ? undefined : await readCurrent(pinned, stat, refuses('read', realPath));
       if (typeof current === 'string') return current;
-      kept = true;
+      isReturned = true;
       return { ...target, current };
     } finally {
-      await place?.close();
+      await pinned?.close();
     }
   } finally {
-    if (!kept) await pin.close();
+    if (!isReturned) await pin.close();
   }
 }
 
@@ -90,37 +90,37 @@ function isName(name: string): boolean {
   return name !== '' && name !== '.' && name !== '..';
 }
 
-/** Not resolved: what `..` means behind a link is for the kernel to say. */
+/** The target of a symlink, not normalized: only the kernel knows what `..` means behind another symlink. */
 function linkedPath(realDir: string, link: string): string {
   return link.startsWith('/') ? link : `${realDir}/${link}`;
 }
 
 async function pinName(dir: FileHandle, name: string): Promise<FileHandle | undefined> {
   try {
-    return await open(through(dir, name), O_PATH | O_NOFOLLOW);
+    return await open(descriptorPath(dir, name), O_PATH | O_NOFOLLOW);
   } catch (error) {
     if (isFault(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
-async function lookInside(place: FileHandle, stat: BigIntStats, untold: string | undefined): Promise<Current | string> {
-  const problem = await notPlain(place, stat);
+async function readCurrent(pinned: FileHandle, stat: BigIntStats, readRefusal: string | undefined): Promise<Current | string> {
+  const problem = await whyNotRegularFile(pinned, stat);
   if (problem !== undefined) return problem;
   try {
-    await access(through(place), constants.W_OK);
+    await access(descriptorPath(pinned), constants.W_OK);
   } catch (error) {
     if (isFault(error, 'EACCES', 'EPERM')) return 'is write-protected';
     throw error;
   }
-  // Even what may not be told is looked at: whether it is still the same must be known.
-  const file = await openPinned(place, () => undefined).catch((error: unknown) => faultOf(error));
+  // A file whose content may not be shown is read all the same: its digest detects changes.
+  const file = await openPinned(pinned, () => undefined).catch((error: unknown) => faultOf(error));
   if (typeof file === 'string')
-    return { mark: { digest: undefined, stamp: stampOf(stat) }, stat, bytes: undefined, untold: untold ?? file };
+    return { mark: { digest: undefined, stamp: stampOf(stat) }, stat, bytes: undefined, readRefusal: readRefusal ?? file };
   try {
     const bytes = await readWhole(file.handle, limits.textFileBytesMax);
-    const mark = { digest: bytes && digestOf(bytes), stamp: stampOf(file.stat) };
-    return { mark, stat: file.stat, bytes, untold };
+    const mark = { digest: bytes && sha256Of(bytes), stamp: stampOf(file.stat) };
+    return { mark, stat: file.stat, bytes, readRefusal };
   } finally {
     await file.handle.close();
   }
@@ -132,7 +132,7 @@ interface Parent {
   missing: string[];
 }
 
-/** Pins the nearest directory above that is there. */
+/** Opens (O_PATH) the nearest ancestor directory that exists. */
 async function pinParent(directory: string): Promise<Parent | string> {
   const missing: string[] = [];
   let path = directory;
@@ -142,7 +142,7 @@ async function pinParent(directory: string): Promise<Parent | string> {
       pin = await open(path, O_PATH | O_DIRECTORY);
     } catch (error) {
       if (!isFault(error, 'ENOENT') || dirname(path) === path) throw error;
-      if (!isName(basename(path))) return 'is behind a link whose target does not exist';
+      if (!isName(basename(path))) return 'is behind a symbolic link whose target does not exist';
       missing.unshift(basename(path));
       path = dirname(path);
       continue;
@@ -155,8 +155,8 @@ async function pinParent(directory: string): Promise<Parent | string> {
 }
 
 /**
- * Writes the file in one step: whoever looks and whatever dies finds the old one or the new one. It keeps its rights, and its
- * owner where that is possible; what is new gets those that the umask leaves. A string says why nothing was changed, as the end of a sentence.
+ * Replaces the file atomically (temp file, fsync, rename): readers and crashes see the old file or the new one. The mode is kept, and the
+ * owner where possible; a new file gets the mode that the umask leaves. A string says why nothing was changed, as the end of a sentence.
  */
 export async function replaceTarget(target: Target, bytes: Buffer, umask = 0o022): Promise<ReadMark | string> {
   try {
@@ -172,8 +172,8 @@ export async function replaceTarget(target: Target, bytes: Buffer, umask = 0o022
   }
 }
 
-const moved = 'was not written: its directory was just moved or replaced';
-const changed = 'was not written: somebody else changed it at the same moment';
+const directoryMoved = 'was not written: its directory was moved or replaced at the same moment. Try again';
+const fileChanged = 'was not written: another process changed it at the same moment. Read it again';
 
 async function makeMissing({ pin, realDir, missing }: Target, umask: number): Promise<{ pin: FileHandle; realDir: string } | string> {
   let at = { pin, realDir };
@@ -185,7 +185,7 @@ async function makeMissing({ pin, realDir, missing }: Target, umask: number): Pr
       continue;
     }
     await next?.close();
-    return moved;
+    return directoryMoved;
   }
   return at;
 }
@@ -193,15 +193,15 @@ async function makeMissing({ pin, realDir, missing }: Target, umask: number): Pr
 async function makeDirectory(parent: FileHandle, name: string, umask: number): Promise<FileHandle | undefined> {
   let isOurs = false;
   try {
-    await mkdir(through(parent, name));
+    await mkdir(descriptorPath(parent, name));
     isOurs = true;
   } catch (error) {
-    // Somebody else was faster, or it is a link that leads nowhere, which the next line refuses.
+    // Another process created the directory first, or the name is a dangling symlink, which O_NOFOLLOW below refuses.
     if (!isFault(error, 'EEXIST')) throw error;
   }
   try {
-    const made = await open(through(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
-    if (isOurs) await chmod(through(made), 0o777 & ~umask);
+    const made = await open(descriptorPath(parent, name), O_PATH | O_DIRECTORY | O_NOFOLLOW);
+    if (isOurs) await chmod(descriptorPath(made), 0o777 & ~umask);
     return made;
   } catch (error) {
     if (isFault(error, 'ENOTDIR', 'ELOOP', 'ENOENT')) return undefined;
@@ -211,27 +211,27 @@ async function makeDirectory(parent: FileHandle, name: string, umask: number): P
 
 async function replaceIn(pin: FileHandle, realDir: string, target: Target, bytes: Buffer, umask: number): Promise<ReadMark | string> {
   const { name, current } = target;
-  const fresh = `.berth-${randomBytes(9).toString('hex')}`;
-  // It is nobody else's business before it has the rights it is to have.
-  const file = await open(through(pin, fresh), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
-  let kept = false;
+  const tempName = `.berth-${randomBytes(9).toString('hex')}`;
+  // Mode 0600 until the final mode is set: no other user reads the temp file.
+  const file = await open(descriptorPath(pin, tempName), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY, 0o600);
+  let isRenamed = false;
   try {
     await file.writeFile(bytes);
     if (current === undefined) await file.chmod(0o666 & ~umask);
     else await keepRights(file, current.stat);
     await file.sync();
-    // Nothing of ours runs between the last look and the step.
-    if (readlinkSync(through(pin)) !== realDir) return moved;
-    const now = lstatSync(through(pin, name), { bigint: true, throwIfNoEntry: false });
-    if ((now && stampOf(now)) !== (current && stampOf(current.stat))) return changed;
-    renameSync(through(pin, fresh), through(pin, name));
-    kept = true;
-    const mark = { digest: digestOf(bytes), stamp: stampOf(await file.stat({ bigint: true })) };
+    // Synchronous calls from the last check to the rename: nothing else in this process runs in between.
+    if (readlinkSync(descriptorPath(pin)) !== realDir) return directoryMoved;
+    const now = lstatSync(descriptorPath(pin, name), { bigint: true, throwIfNoEntry: false });
+    if ((now && stampOf(now)) !== (current && stampOf(current.stat))) return fileChanged;
+    renameSync(descriptorPath(pin, tempName), descriptorPath(pin, name));
+    isRenamed = true;
+    const mark = { digest: sha256Of(bytes), stamp: stampOf(await file.stat({ bigint: true })) };
     await syncDirectory(pin);
     return mark;
   } finally {
     await file.close();
-    if (!kept) await unlink(through(pin, fresh));
+    if (!isRenamed) await unlink(descriptorPath(pin, tempName));
   }
 }
 
@@ -247,8 +247,8 @@ async function keepRights(file: FileHandle, { uid, gid, mode }: BigIntStats): Pr
       await keepGroup(file, gid);
     }
   }
-  // What may run as its owner or group must not do so under another one.
-  await file.chmod(Number(mode) & (isOwned ? allRights : ownRights));
+  // A setuid or setgid bit must not survive a change of owner.
+  await file.chmod(Number(mode) & (isOwned ? modeBits : permissionBits));
 }
 
 async function keepGroup(file: FileHandle, gid: bigint): Promise<void> {
@@ -261,10 +261,10 @@ async function keepGroup(file: FileHandle, gid: bigint): Promise<void> {
 
 async function syncDirectory(pin: FileHandle): Promise<void> {
   try {
-    const directory = await open(through(pin), O_RDONLY | O_DIRECTORY);
+    const directory = await open(descriptorPath(pin), O_RDONLY | O_DIRECTORY);
     await directory.sync().finally(() => directory.close());
   } catch (error) {
-    // A directory that may be written but not listed cannot be synced, and some file systems know no such thing.
+    // fsync of a directory fails where it may not be listed, and some file systems do not support it.
     if (!isFault(error, 'EACCES', 'EINVAL', 'ENOTSUP')) throw error;
   }
 }

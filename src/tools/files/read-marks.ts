@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { limits } from '../../protocol/limits.js';
 
-/** What a file was like when the session saw it last. */
+/** The version of a file that a session has read or written last. */
 export interface ReadMark {
-  /** Of its bytes; undefined for files that are too large to be edited. */
+  /** SHA-256 of the content; undefined for files that are too large to be edited. */
   digest: string | undefined;
-  /** Which file it was, its size and its time. */
+  /** Device, inode, size and mtime. */
   stamp: string;
 }
 
-export function digestOf(bytes: Buffer): string {
+export function sha256Of(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
@@ -18,12 +18,12 @@ export function stampOf({ dev, ino, size, mtimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${size}:${mtimeNs}`;
 }
 
-/** True when two looks at a file saw the same: by its bytes where both know them. */
-export function isSame(one: ReadMark, other: ReadMark): boolean {
+/** Compares two versions of a file: by digest where both have one, else by stamp. */
+export function isSameVersion(one: ReadMark, other: ReadMark): boolean {
   return one.digest !== undefined && other.digest !== undefined ? one.digest === other.digest : one.stamp === other.stamp;
 }
 
-/** Remembers which files a session has seen, by real path, so that none is changed unseen. The oldest are forgotten. */
+/** An LRU cache of the files that each session has read, by real path, so that no file is replaced unread. */
 export function createReadMarks() {
   const sessions = new Map<string, Map<string, ReadMark>>();
 

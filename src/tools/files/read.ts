@@ -7,8 +7,8 @@ import { scanLines, type Scan } from '../search/line-scan.js';
 import { openFile, readWhole, type OpenFile } from './pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from '../port.js';
 import { toolFacts } from '../tool-facts.js';
-import { digestOf, stampOf, type ReadMarks } from './read-marks.js';
-import { encodingOf, kindOf } from './text-files.js';
+import { sha256Of, stampOf, type ReadMarks } from './read-marks.js';
+import { encodingOf, binaryKindOf } from './text-files.js';
 import { zodParameters } from '../zod-parameters.js';
 
 const sampleBytes = 8 * 1024;
@@ -21,7 +21,7 @@ const parameters = z.object({
 });
 type ReadArgs = z.infer<typeof parameters>;
 
-/** Shows a file to the model, line by line with numbers, or as an image. Everything that is left out is said. */
+/** Reads a text file with line numbers, or an image. Every truncation is reported to the model. */
 export function createReadTool({ marks }: { marks: ReadMarks }): Tool<ReadArgs> {
   return {
     ...toolFacts.read,
@@ -49,24 +49,24 @@ async function readFile(file: OpenFile, shown: string, args: ReadArgs, context: 
   const { bytesRead } = await handle.read(sample, 0, sampleBytes, 0);
   const begin = sample.subarray(0, bytesRead);
   if (bytesRead === 0) {
-    note(digestOf(begin));
+    note(sha256Of(begin));
     return toolText(`${shown} is empty.`);
   }
   const imageType = imageTypeOf(begin);
   const encoding = imageType === undefined ? encodingOf(begin) : undefined;
   if (encoding === undefined) {
     const bytes = await readWhole(handle, limits.textFileBytesMax);
-    note(bytes && digestOf(bytes));
+    note(bytes && sha256Of(bytes));
     if (imageType !== undefined) return showImage(bytes, imageType, shown, stat.size);
-    return toolText(`${shown} is ${kindOf(begin)} (${shownSize(stat.size)}), not text. Use a command to look into it.`, true);
+    return toolText(`${shown} is ${binaryKindOf(begin)} (${shownSize(stat.size)}), not text. Use a command to look into it.`, true);
   }
   const { offset = 1, limit = limits.readLinesDefault } = args;
   const whole = stat.size <= limits.textFileBytesMax;
   const scan = await scanLines(handle, { encoding, offset, limit, whole, signal: context.signal });
   if (context.signal.aborted) return toolText('Stopped.', true);
   note(scan.digest);
-  const wide = encoding === 'utf-8' ? [] : [`This file is ${encoding.toUpperCase()}: it can be read but not edited.`];
-  return showLines(scan, shown, offset, wide);
+  const encodingNote = encoding === 'utf-8' ? [] : [`This file is ${encoding.toUpperCase()}: it can be read but not edited.`];
+  return showLines(scan, shown, offset, encodingNote);
 }
 
 function showImage(bytes: Buffer | undefined, mimeType: ImageType, shown: string, size: bigint): ToolResult {
@@ -101,7 +101,7 @@ function showLines(scan: Scan, shown: string, offset: number, notes: string[]): 
   const of = totalLines === undefined ? '' : ` of ${totalLines}`;
   if (offset > 1 || last !== totalLines) notes.push(`Lines ${offset}-${last}${of}.`);
   if (last !== totalLines) {
-    notes.push(isLate && totalLines === undefined ? 'Looking further took too long.' : `Go on with offset: ${last + 1}.`);
+    notes.push(isLate && totalLines === undefined ? 'Reading further timed out.' : `Go on with offset: ${last + 1}.`);
   }
   if (cut.length > 0) {
     const named = cut.slice(0, cutLinesNamedMax).join(', ') + (cut.length > cutLinesNamedMax ? ' and others' : '');

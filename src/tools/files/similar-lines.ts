@@ -4,15 +4,15 @@ import { wholeUnits } from '../../protocol/content.js';
 const shownMax = 3;
 const shownCharsMax = 300;
 const comparedCharsMax = 100;
-/** Of their pairs of characters, how many two lines must share to look alike. */
-const alikeMin = 0.5;
+/** The lowest Sørensen–Dice coefficient, over pairs of characters (bigrams), of two similar lines. */
+const similarityMin = 0.5;
 
 export interface SimilarLine {
   number: number;
   text: string;
 }
 
-/** The lines of a text that look most like the first line of what was not found in it. Bounded work: it only helps. */
+/** Fuzzy search: the lines of a text that are most similar to the first line of `wanted`, which was not found. Bounded work, as a hint only. */
 export function similarLines(text: string, wanted: string): SimilarLine[] {
   const first = wanted.split('\n', limits.editsPerCallMax).find((line) => line.trim() !== '');
   if (first === undefined) return [];
@@ -25,7 +25,7 @@ export function similarLines(text: string, wanted: string): SimilarLine[] {
     const stop = end === -1 ? text.length : end;
     number++;
     const score = scoreOf(squeeze(text.slice(start, Math.min(stop, start + 2 * comparedCharsMax))), sought, pairs);
-    if (score >= alikeMin && (best.length < shownMax || score > (best.at(-1)?.score ?? 0))) {
+    if (score >= similarityMin && (best.length < shownMax || score > (best.at(-1)?.score ?? 0))) {
       const line = text.slice(start, Math.min(stop, start + shownCharsMax));
       best.push({ number, text: line.slice(0, wholeUnits(line, shownCharsMax)), score });
       best.sort((a, b) => b.score - a.score || a.number - b.number);
@@ -36,7 +36,7 @@ export function similarLines(text: string, wanted: string): SimilarLine[] {
   return best.sort((a, b) => a.number - b.number).map(({ number, text }) => ({ number, text }));
 }
 
-/** A line without what differs most often: the blanks. */
+/** A line without whitespace, which differs most often. */
 function squeeze(line: string): string {
   return line
     .slice(0, 2 * comparedCharsMax)
@@ -44,7 +44,7 @@ function squeeze(line: string): string {
     .slice(0, comparedCharsMax);
 }
 
-/** How often each pair of characters is in a line. */
+/** Counts the bigrams of a line. */
 function pairsOf(line: string): Map<number, number> {
   const pairs = new Map<number, number>();
   for (let i = 0; i + 1 < line.length; i++) pairs.set(pairAt(line, i), (pairs.get(pairAt(line, i)) ?? 0) + 1);
@@ -58,8 +58,8 @@ function pairAt(line: string, at: number): number {
 function scoreOf(line: string, sought: string, pairs: ReadonlyMap<number, number>): number {
   if (line === sought) return 1;
   const [shorter, longer] = [Math.min(line.length, sought.length), Math.max(line.length, sought.length)];
-  // The best that is still possible.
-  if ((2 * shorter) / (shorter + longer) < alikeMin || shorter < 2) return 0;
+  // The upper bound of the coefficient, from the lengths alone.
+  if ((2 * shorter) / (shorter + longer) < similarityMin || shorter < 2) return 0;
   const left = new Map(pairs);
   let shared = 0;
   for (let i = 0; i + 1 < line.length; i++) {

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { similarLines } from './similar-lines.js';
 import { counted } from './file-paths.js';
 
-const placesNamedMax = 10;
+const offsetsNamedMax = 10;
 
 export interface TextEdit {
   old_text: string;
@@ -16,8 +16,8 @@ export interface EditedText {
 }
 
 /**
- * Applies edits one after the other, each to what the former left; a string says which one does not fit, and then none holds.
- * Line ends are matched as `\n` and stay what they are.
+ * Applies edits in order, all or none; a string says which edit does not fit. Line endings are compared as LF, and CRLF stays CRLF in the
+ * file.
  */
 export async function applyEdits(text: string, edits: readonly TextEdit[]): Promise<EditedText | string> {
   let edited: EditedText = { text, replaced: 0 };
@@ -32,46 +32,46 @@ export async function applyEdits(text: string, edits: readonly TextEdit[]): Prom
 }
 
 function applyEdit(text: string, edit: TextEdit): EditedText | string {
-  const plain = createPlainText(text);
-  const oldText = withoutReturns(edit.old_text);
-  const newText = withoutReturns(edit.new_text);
+  const normalized = normalizeLineEnds(text);
+  const oldText = toLf(edit.old_text);
+  const newText = toLf(edit.new_text);
   if (oldText === '') return 'old_text is empty.';
-  const found = find(plain.text, oldText, edit.replace_all === true);
-  if (found.count === 0) return notFound(plain.text, oldText);
-  if (found.count > 1 && edit.replace_all !== true) return notUnique(plain.text, found);
+  const found = findOccurrences(normalized.text, oldText, edit.replace_all === true);
+  if (found.count === 0) return notFound(normalized.text, oldText);
+  if (found.count > 1 && edit.replace_all !== true) return notUnique(normalized.text, found);
   if (oldText === newText) return { text, replaced: 0 };
-  const same = sameEnds(oldText, newText);
+  const same = commonAffixes(oldText, newText);
   const middle = newText.slice(same.begin, newText.length - same.end);
   const pieces: string[] = [];
   let done = 0;
-  for (const at of found.places) {
-    const from = plain.toFile(at + same.begin);
-    const to = plain.toFile(at + oldText.length - same.end);
-    pieces.push(text.slice(done, from), middle.replaceAll('\n', plain.lineEndAt(at, at + oldText.length)));
+  for (const at of found.offsets) {
+    const from = normalized.toFile(at + same.begin);
+    const to = normalized.toFile(at + oldText.length - same.end);
+    pieces.push(text.slice(done, from), middle.replaceAll('\n', normalized.lineEndAt(at, at + oldText.length)));
     done = to;
   }
-  return { text: pieces.join('') + text.slice(done), replaced: found.places.length };
+  return { text: pieces.join('') + text.slice(done), replaced: found.offsets.length };
 }
 
-interface Found {
-  /** How often it is there, as far as that matters. */
+interface Occurrences {
+  /** Overlapping occurrences count, unless all are to be replaced. */
   count: number;
-  places: number[];
+  offsets: number[];
 }
 
-function find(text: string, wanted: string, all: boolean): Found {
-  const places: number[] = [];
+function findOccurrences(text: string, wanted: string, all: boolean): Occurrences {
+  const offsets: number[] = [];
   let count = 0;
-  // Two that overlap are two to choose from; replacing all takes one after the other.
+  // Overlapping occurrences are ambiguous; replace_all takes them without overlap.
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + (all ? wanted.length : 1))) {
     count++;
-    if (all || places.length < placesNamedMax) places.push(at);
+    if (all || offsets.length < offsetsNamedMax) offsets.push(at);
   }
-  return { count, places };
+  return { count, offsets };
 }
 
-function notUnique(text: string, { count, places }: Found): string {
-  const lines = places.map((at) => lineOf(text, at));
+function notUnique(text: string, { count, offsets }: Occurrences): string {
+  const lines = offsets.map((at) => lineOf(text, at));
   const named = lines.join(', ') + (count > lines.length ? ' …' : '');
   return `old_text is there ${count} times, at lines ${named}. Add lines around it until it is unique, or use replace_all.`;
 }
@@ -91,8 +91,8 @@ function notFound(text: string, oldText: string): string {
   return `old_text was not found.${hint} It must be exactly what is in the file; ${counted(alike.length, 'line')} of the file that look like it:\n${lines}\n`;
 }
 
-/** How much of two texts is the same at both ends. What is the same is not touched, not even its line ends. */
-function sameEnds(one: string, other: string): { begin: number; end: number } {
+/** Lengths of the common prefix and suffix of two texts. Both stay untouched in the file, with their line endings. */
+function commonAffixes(one: string, other: string): { begin: number; end: number } {
   const max = Math.min(one.length, other.length);
   let begin = 0;
   while (begin < max && one[begin] === other[begin]) begin++;
@@ -101,42 +101,42 @@ function sameEnds(one: string, other: string): { begin: number; end: number } {
   return { begin, end };
 }
 
-function withoutReturns(text: string): string {
+function toLf(text: string): string {
   return text.replaceAll('\r\n', '\n');
 }
 
-/** A text with `\n` as its only line end, and the way back. */
-function createPlainText(fileText: string) {
-  const text = withoutReturns(fileText);
-  /** Where line ends are, in the plain text, that have two characters in the file. */
-  const long: number[] = [];
+/** A text with LF line endings, and the mapping of its offsets back to the file, which may have CRLF. */
+function normalizeLineEnds(fileText: string) {
+  const text = toLf(fileText);
+  /** Offsets, in the normalized text, of line endings that are CRLF in the file. */
+  const crlfOffsets: number[] = [];
   if (text.length < fileText.length) {
-    for (let at = fileText.indexOf('\r\n'); at !== -1; at = fileText.indexOf('\r\n', at + 2)) long.push(at - long.length);
+    for (let at = fileText.indexOf('\r\n'); at !== -1; at = fileText.indexOf('\r\n', at + 2)) crlfOffsets.push(at - crlfOffsets.length);
   }
 
-  /** How many of the long line ends are before a place. */
-  function longBefore(place: number): number {
-    let [low, high] = [0, long.length];
+  /** How many CRLF line endings are before an offset (binary search). */
+  function crlfBefore(offset: number): number {
+    let [low, high] = [0, crlfOffsets.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((long[middle] ?? 0) < place) low = middle + 1;
+      if ((crlfOffsets[middle] ?? 0) < offset) low = middle + 1;
       else high = middle;
     }
     return low;
   }
 
-  const isLong = (place: number): boolean => long[longBefore(place)] === place;
+  const isCrlf = (offset: number): boolean => crlfOffsets[crlfBefore(offset)] === offset;
 
   return {
     text,
-    toFile: (place: number): number => place + longBefore(place),
-    /** The line end that new lines between two places get: that of the first line there, or else of the line above. */
+    toFile: (offset: number): number => offset + crlfBefore(offset),
+    /** The line ending for new lines between two offsets: that of the first line there, or else of the line above. */
     lineEndAt(from: number, to: number): string {
-      if (long.length === 0) return '\n';
+      if (crlfOffsets.length === 0) return '\n';
       const inside = text.indexOf('\n', from);
-      if (inside !== -1 && inside < to) return isLong(inside) ? '\r\n' : '\n';
+      if (inside !== -1 && inside < to) return isCrlf(inside) ? '\r\n' : '\n';
       const near = inside === -1 ? text.lastIndexOf('\n', from) : inside;
-      return near === -1 || isLong(near) ? '\r\n' : '\n';
+      return near === -1 || isCrlf(near) ? '\r\n' : '\n';
     },
   };
 }

@@ -4,7 +4,7 @@ export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
 const bom = '\ufeff';
 
-/** Beginnings by which files that are no text are told apart. */
+/** Magic bytes, in hex, of common binary formats. */
 const kinds: [name: string, begin: string][] = [
   ['a PDF document', '25504446'],
   ['a zip archive or office document', '504b0304'],
@@ -23,16 +23,16 @@ const kinds: [name: string, begin: string][] = [
   ['an MP3 file', '494433'],
 ];
 
-/** How the text of a file is written, judged by its beginning; undefined when it is no text. */
+/** Detects the character encoding from the beginning of a file; undefined for binary files. */
 export function encodingOf(begin: Buffer): Encoding | undefined {
   if (begin[0] === 0xff && begin[1] === 0xfe) return 'utf-16le';
   if (begin[0] === 0xfe && begin[1] === 0xff) return 'utf-16be';
   if (!begin.includes(0)) return begin.subarray(0, 5).equals(Buffer.from('%PDF-')) ? undefined : 'utf-8';
-  return wideEncodingOf(begin);
+  return guessUtf16(begin);
 }
 
-/** UTF-16 without a mark: of mostly western text, every other byte is zero. */
-function wideEncodingOf(begin: Buffer): Encoding | undefined {
+/** Detects UTF-16 without a byte order mark: in mostly Latin text, every other byte is zero. */
+function guessUtf16(begin: Buffer): Encoding | undefined {
   const zeros = [0, 0];
   for (let i = 0; i < begin.length; i++) if (begin[i] === 0) zeros[i % 2] = (zeros[i % 2] ?? 0) + 1;
   const [even = 0, odd = 0] = zeros;
@@ -42,22 +42,22 @@ function wideEncodingOf(begin: Buffer): Encoding | undefined {
   return even > pairs * 0.7 && odd === 0 ? 'utf-16be' : undefined;
 }
 
-/** What a file that is no text is, in words. */
-export function kindOf(begin: Buffer): string {
+/** Describes the format of a binary file by its magic bytes. */
+export function binaryKindOf(begin: Buffer): string {
   const hex = begin.subarray(0, 16).toString('hex');
   return kinds.find(([, magic]) => hex.startsWith(magic))?.[0] ?? 'binary data';
 }
 
-/** A text that can be edited, with what belongs to the file and not to the text. */
+/** The text of a file, without its byte order mark (BOM). */
 export interface FileText {
   text: string;
   hasBom: boolean;
 }
 
-/** The text of a file, or why it cannot be edited, as the end of a sentence. */
+/** Decodes a UTF-8 file, or says why it cannot be edited, as the end of a sentence. */
 export function decodeText(bytes: Buffer): FileText | string {
   const encoding = encodingOf(bytes);
-  if (encoding === undefined) return `is ${kindOf(bytes)}, not text`;
+  if (encoding === undefined) return `is ${binaryKindOf(bytes)}, not text`;
   if (encoding !== 'utf-8') return `is ${encoding.toUpperCase()} text; only UTF-8 can be edited`;
   if (!isUtf8(bytes)) return 'is not valid UTF-8; use a command to change it';
   const text = bytes.toString('utf8');
@@ -68,7 +68,7 @@ export function encodeText({ text, hasBom }: FileText): Buffer {
   return Buffer.from(hasBom ? bom + text : text, 'utf8');
 }
 
-/** How many lines a text has; a line end at the end begins no other one. */
+/** Counts lines; a trailing line ending begins no further line. */
 export function countLines(text: string): number {
   let lines = text === '' || text.endsWith('\n') ? 0 : 1;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;

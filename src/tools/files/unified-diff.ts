@@ -6,40 +6,40 @@ import { countLines } from './text-files.js';
 const contextLines = 3;
 
 export interface TextDiff {
-  /** Unified, and cut with a note when it is very long. */
+  /** A unified diff, truncated with a note when very long. */
   diff: string;
   isCut: boolean;
   added: number;
   removed: number;
 }
 
-/** The difference of two texts. `before` is undefined for a file that is not there yet. Takes bounded time, however different they are. */
+/** Makes a unified diff in bounded time. `before` is undefined for a file that does not exist yet. */
 export function diffTexts(name: string, before: string | undefined, after: string): TextDiff {
   const from = before ?? '';
-  const kept = sameEnds(from, after);
-  const patch = patchOf(name, from.slice(kept.from, from.length - kept.behind), after.slice(kept.from, after.length - kept.behind));
+  const common = commonLines(from, after);
+  const patch = patchOf(name, from.slice(common.from, from.length - common.behind), after.slice(common.from, after.length - common.behind));
   for (const hunk of patch.hunks) {
-    hunk.oldStart += kept.lines;
-    hunk.newStart += kept.lines;
+    hunk.oldStart += common.lines;
+    hunk.newStart += common.lines;
   }
   if (before === undefined) patch.oldFileName = '/dev/null';
   const lines = patch.hunks.flatMap((hunk) => hunk.lines);
   const count = (mark: string): number => lines.reduce((sum, line) => sum + (line.startsWith(mark) ? 1 : 0), 0);
   const text = formatPatch(patch, { includeIndex: false, includeUnderline: false, includeFileHeaders: true });
-  const diff = cutLines(text, limits.diffBytesMax);
+  const diff = truncateDiff(text, limits.diffBytesMax);
   return { diff, isCut: diff !== text, added: count('+'), removed: count('-') };
 }
 
-/** The beginning of a text, in whole lines, with a note of what is missing. */
-export function cutLines(text: string, bytesMax: number): string {
+/** Truncates a diff after a whole line, with a note of how many lines are missing. */
+export function truncateDiff(text: string, bytesMax: number): string {
   if (utf8Bytes(text) <= bytesMax) return text;
   const bytes = Buffer.from(text).subarray(0, bytesMax);
-  const kept = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1).toString('utf8');
-  return `${kept}[${countLines(text.slice(kept.length))} more lines of the diff are not shown]\n`;
+  const shown = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1).toString('utf8');
+  return `${shown}[${countLines(text.slice(shown.length))} more lines of the diff are not shown]\n`;
 }
 
-/** How much of two texts is the same at the beginning and at the end: whole lines, less the context around what is not. */
-function sameEnds(one: string, other: string): { from: number; behind: number; lines: number } {
+/** Lengths of the common lines at the beginning and at the end of two texts, less the context lines around the difference. */
+function commonLines(one: string, other: string): { from: number; behind: number; lines: number } {
   const max = Math.min(one.length, other.length);
   let same = 0;
   while (same < max && one.charCodeAt(same) === other.charCodeAt(same)) same++;
@@ -54,7 +54,7 @@ function sameEnds(one: string, other: string): { from: number; behind: number; l
   return { from, behind: one.length - end, lines: countLines(one.slice(0, from)) };
 }
 
-/** Where the line begins that is `above` lines above the one at `at`. */
+/** The offset of the beginning of the line that is `above` lines above offset `at`. */
 function lineStarts(text: string, at: number, above: number): number {
   let start = at;
   for (let i = 0; i <= above && start > 0; i++) {
@@ -69,7 +69,7 @@ function patchOf(name: string, before: string, after: string): StructuredPatch {
   return structuredPatch(name, name, before, after, undefined, undefined, options) ?? wholePatch(name, before, after);
 }
 
-/** For texts that are too different to be compared in time: all of one goes, all of the other comes. */
+/** The fallback after a diff timeout: all old lines removed, all new lines added. */
 function wholePatch(name: string, before: string, after: string): StructuredPatch {
   const linesOf = (text: string, mark: string): string[] => {
     if (text === '') return [];

@@ -4,7 +4,7 @@ import { changeResult, knowledgeOf, outdatedFile, staleApproval, unreadFile, typ
 import { absolutePath, counted, pathParameter, shownPath, shownSize } from './file-paths.js';
 import type { Refuses } from './pinned-files.js';
 import { basisOf, findTarget, replaceTarget, type Target } from './pinned-targets.js';
-import { toolText, type Place, type Tool } from '../port.js';
+import { toolText, type PrepareContext, type Tool } from '../port.js';
 import { toolFacts } from '../tool-facts.js';
 import { countLines, decodeText } from './text-files.js';
 import { diffTexts, type TextDiff } from './unified-diff.js';
@@ -25,14 +25,14 @@ interface Plan extends AsyncDisposable {
   change: TextDiff | undefined;
 }
 
-/** Creates a file or replaces all of it, in one step. A file that is there must have been read, so that nothing is lost unseen. */
+/** Creates or replaces a file atomically. An existing file must have been read first, so that no unread content is overwritten. */
 export function createWriteTool({ marks }: ChangeDeps): Tool<WriteArgs> {
-  async function plan({ path, content }: WriteArgs, place: Place, refuses: Refuses): Promise<Plan | string> {
-    const shown = shownPath(absolutePath(path, place.cwd), place.cwd);
+  async function plan({ path, content }: WriteArgs, context: PrepareContext, refuses: Refuses): Promise<Plan | string> {
+    const shown = shownPath(absolutePath(path, context.cwd), context.cwd);
     if (path.endsWith('/')) return `${shown} is named as a directory. Name a file.`;
-    const target = await findTarget(absolutePath(path, place.cwd), refuses);
+    const target = await findTarget(absolutePath(path, context.cwd), refuses);
     if (typeof target === 'string') return `${shown} ${target}.`;
-    const knowledge = knowledgeOf(marks, place.sessionId, target);
+    const knowledge = knowledgeOf(marks, context.sessionId, target);
     if (knowledge !== 'known') {
       await target[Symbol.asyncDispose]();
       return knowledge === 'unread' ? unreadFile(shown) : outdatedFile(shown);
@@ -44,13 +44,13 @@ export function createWriteTool({ marks }: ChangeDeps): Tool<WriteArgs> {
     ...toolFacts.write,
     parameters: zodParameters(parameters),
     title: ({ path }) => `Write ${makeVisibleLine(path)}`,
-    async prepare(args, place) {
-      const planned = await plan(args, place, () => undefined);
+    async prepare(args, context) {
+      const planned = await plan(args, context, () => undefined);
       if (typeof planned === 'string') return planned;
       await using _ = planned;
       const { change } = planned;
       return {
-        accesses: [{ kind: 'write', path: absolutePath(args.path, place.cwd), real: planned.target.realPath }],
+        accesses: [{ kind: 'write', path: absolutePath(args.path, context.cwd), real: planned.target.realPath }],
         ...(change ? { diff: change.diff, diffIsCut: change.isCut } : {}),
         basis: basisOf(planned.target),
       };
@@ -74,9 +74,9 @@ export function createWriteTool({ marks }: ChangeDeps): Tool<WriteArgs> {
   };
 }
 
-/** Undefined where there is no text to compare with, or none that may be told. */
+/** Undefined when the old content is binary, too large for a diff, or may not be shown. */
 function diffOf({ current }: Target, shown: string, content: string): TextDiff | undefined {
   if (current === undefined) return diffTexts(shown, undefined, content);
-  const before = current.untold === undefined && current.bytes ? decodeText(current.bytes) : undefined;
+  const before = current.readRefusal === undefined && current.bytes ? decodeText(current.bytes) : undefined;
   return before === undefined || typeof before === 'string' ? undefined : diffTexts(shown, before.text, content);
 }

@@ -1,26 +1,26 @@
 import { StringDecoder } from 'node:string_decoder';
 import { limits } from '../../protocol/limits.js';
-import { cleanText, isBinary, unfinished } from './clean-text.js';
-import { brokenStart, createTailBuffer } from './tail-buffer.js';
+import { cleanText, isBinary, unfinishedEscapeChars } from './clean-text.js';
+import { incompleteUtf8Head, createTailBuffer } from './tail-buffer.js';
 
-/** Shows output as it comes to whoever watches: a bounded piece in a while, the newest first when there is too much. */
+/** Streams output to clients, throttled: at most one bounded chunk per interval, and only the newest bytes of too much output. */
 export function createLiveOutput(show: (text: string) => void) {
   const waiting = createTailBuffer(limits.liveOutputBytesMax);
   let bytes = 0;
   let decoder = new StringDecoder('utf8');
-  let held = '';
+  let unfinished = '';
   let shownMs = -Infinity;
   let timer: NodeJS.Timeout | undefined;
-  /** What came last is no text, and that was said. */
-  let saidBinary = false;
+  /** The latest output is binary, and the note about it was shown. */
+  let isBinaryNoted = false;
   let atStart = true;
 
-  /** A note for all that is no text until some comes again. */
-  function passOver(): void {
+  /** Shows one note for all binary output until text comes again. */
+  function skipBinary(): void {
     decoder = new StringDecoder('utf8');
-    held = '';
-    if (!saidBinary) show(`${atStart ? '' : '\n'}[binary output is not shown]\n`);
-    saidBinary = true;
+    unfinished = '';
+    if (!isBinaryNoted) show(`${atStart ? '' : '\n'}[binary output is not shown]\n`);
+    isBinaryNoted = true;
     atStart = true;
   }
 
@@ -32,19 +32,19 @@ export function createLiveOutput(show: (text: string) => void) {
     const skipped = bytes - piece.length;
     waiting.clear();
     bytes = 0;
-    if (isBinary(piece, saidBinary)) return passOver();
+    if (isBinary(piece, isBinaryNoted)) return skipBinary();
     let before = '';
     if (skipped > 0) {
-      before = `${cleanText(held)}\n[… ${skipped} bytes not shown]\n`;
+      before = `${cleanText(unfinished)}\n[… ${skipped} bytes not shown]\n`;
       decoder = new StringDecoder('utf8');
-      held = '';
+      unfinished = '';
     }
-    const text = held + decoder.write(skipped > 0 ? piece.subarray(brokenStart(piece)) : piece) + (last ? decoder.end() : '');
-    const open = last ? 0 : unfinished(text);
-    held = text.slice(text.length - open);
+    const text = unfinished + decoder.write(skipped > 0 ? piece.subarray(incompleteUtf8Head(piece)) : piece) + (last ? decoder.end() : '');
+    const open = last ? 0 : unfinishedEscapeChars(text);
+    unfinished = text.slice(text.length - open);
     const shown = before + cleanText(text.slice(0, text.length - open).replaceAll(/\r(?!\n)/g, '\n'));
     if (shown === '') return;
-    saidBinary = false;
+    isBinaryNoted = false;
     atStart = shown.endsWith('\n');
     show(shown);
   }

@@ -1,8 +1,8 @@
 import { close, openSync, rmSync, write as writeFile, writeSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { limits } from '../../protocol/limits.js';
-import { cleanText, cutLines, isBinary } from './clean-text.js';
-import { brokenEnd, brokenStart, createTailBuffer } from './tail-buffer.js';
+import { cleanText, truncateLongLines, isBinary } from './clean-text.js';
+import { incompleteUtf8Tail, incompleteUtf8Head, createTailBuffer } from './tail-buffer.js';
 import type { Artifacts } from '../port.js';
 
 const writeTo = promisify(writeFile);
@@ -16,30 +16,30 @@ export interface OutputCounts extends Record<string, number> {
 
 export interface OutputCaptureOptions {
   artifacts: Artifacts;
-  /** From the first byte on, for what is read in several pieces. */
+  /** Write the file from the first byte on, for background output that is polled in chunks. */
   wholeFile?: boolean;
 }
 
 /**
- * Output of a program, however much comes: the beginning and the end in memory, all of it in a file up to a bound, the rest counted.
- * The file becomes an artifact when something is left out of what the model reads.
+ * Captures unbounded program output in bounded space: head and tail in memory, all of the output in a file up to a limit, the rest only
+ * counted. The file becomes an artifact when the text for the model is truncated.
  */
 export function createOutputCapture({ artifacts, wholeFile = false }: OutputCaptureOptions) {
   const counts: OutputCounts = { bytes: 0, lines: 0, dropped_bytes: 0 };
-  const head = createFirstBytes(limits.outputHeadBytes);
+  const head = createHeadBuffer(limits.outputHeadBytes);
   const tail = createTailBuffer(limits.outputTailBytes);
   let windowBytes = 0;
   let file: { id: string; path: string; fd: number; bytes: number } | undefined;
   let problem: string | undefined;
-  let mentioned = false;
+  let isArtifactNamed = false;
 
-  function remember(chunk: Buffer): void {
+  function addToWindow(chunk: Buffer): void {
     windowBytes += chunk.length;
     const rest = head.push(chunk);
     if (rest.length > 0) tail.push(rest);
   }
 
-  /** Begins the file with what is in memory. */
+  /** Creates the file from the buffered head and tail. */
   function openFile(): void {
     try {
       const { id, path } = artifacts.begin();
@@ -54,66 +54,66 @@ export function createOutputCapture({ artifacts, wholeFile = false }: OutputCapt
     problem = error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error);
   }
 
-  function keepInFile(chunk: Buffer): void | Promise<void> {
-    const kept = file && problem === undefined ? Math.min(chunk.length, limits.outputFileBytesMax - file.bytes) : 0;
-    counts.dropped_bytes += chunk.length - kept;
-    if (file === undefined || kept === 0) return;
+  function writeToFile(chunk: Buffer): void | Promise<void> {
+    const written = file && problem === undefined ? Math.min(chunk.length, limits.outputFileBytesMax - file.bytes) : 0;
+    counts.dropped_bytes += chunk.length - written;
+    if (file === undefined || written === 0) return;
     const { fd } = file;
-    file.bytes += kept;
-    return writeAll(fd, chunk.subarray(0, kept)).catch(giveUp);
+    file.bytes += written;
+    return writeAll(fd, chunk.subarray(0, written)).catch(giveUp);
   }
 
   return {
     counts,
-    /** True for as long as the artifact is named in what was taken. */
-    artifactId: (): string | undefined => (mentioned && problem === undefined ? file?.id : undefined),
+    /** The id of the artifact, once a taken text names it. */
+    artifactId: (): string | undefined => (isArtifactNamed && problem === undefined ? file?.id : undefined),
     write(chunk: Buffer): void | Promise<void> {
       counts.bytes += chunk.length;
-      counts.lines += countLines(chunk);
+      counts.lines += countLineEnds(chunk);
       const overflows = windowBytes + chunk.length > limits.outputHeadBytes + limits.outputTailBytes;
       if (file === undefined && problem === undefined && (overflows || wholeFile)) openFile();
-      remember(chunk);
-      return file === undefined && problem === undefined ? undefined : keepInFile(chunk);
+      addToWindow(chunk);
+      return file === undefined && problem === undefined ? undefined : writeToFile(chunk);
     },
-    /** What came since the last time, for the model. */
+    /** The output since the last call, truncated and sanitized for the model. */
     take(ended: boolean): string {
       const all = Buffer.concat([head.bytes(), tail.bytes()]);
       const whole = windowBytes <= all.length;
-      const carried = ended ? Buffer.alloc(0) : Buffer.from(all.subarray(all.length - brokenEnd(all)));
-      const first = whole ? all.subarray(0, all.length - carried.length) : trimmed(head.bytes(), false);
-      const last = whole ? Buffer.alloc(0) : trimmed(tail.bytes(), true).subarray(0, -carried.length || undefined);
+      const carried = ended ? Buffer.alloc(0) : Buffer.from(all.subarray(all.length - incompleteUtf8Tail(all)));
+      const first = whole ? all.subarray(0, all.length - carried.length) : withoutBrokenCharacter(head.bytes(), false);
+      const last = whole ? Buffer.alloc(0) : withoutBrokenCharacter(tail.bytes(), true).subarray(0, -carried.length || undefined);
       const leftOut = windowBytes - first.length - last.length - carried.length;
-      const texts = [first, last].map((bytes) => cutLines(isBinary(bytes) ? '' : cleanText(bytes.toString('utf8'))));
+      const texts = [first, last].map((bytes) => truncateLongLines(isBinary(bytes) ? '' : cleanText(bytes.toString('utf8'))));
       const binary = isBinary(first) || isBinary(last);
       const cut = texts.some((text) => text.cut > 0);
       if ((cut || binary) && file === undefined && problem === undefined) openFile();
-      mentioned ||= cut || binary || !whole;
+      isArtifactNamed ||= cut || binary || !whole;
       head.clear();
       tail.clear();
       windowBytes = 0;
-      if (carried.length > 0) remember(carried);
+      if (carried.length > 0) addToWindow(carried);
       const [begin, end] = texts.map(({ text }) => text);
-      const where = whereAll(ended);
+      const artifact = describeArtifact(ended);
       if (binary)
-        return [begin, `[binary output, ${leftOut + first.length + last.length} bytes; ${where}]`, end]
+        return [begin, `[binary output, ${leftOut + first.length + last.length} bytes; ${artifact}]`, end]
           .filter((part) => part !== '')
           .join('\n');
-      if (!whole) return `${withLineEnd(begin ?? '')}[… ${leftOut} bytes left out; ${where}]\n${end}`;
-      return cut ? `${withLineEnd(begin ?? '')}[long lines were cut; ${where}]` : (begin ?? '');
+      if (!whole) return `${withLineEnd(begin ?? '')}[… ${leftOut} bytes left out; ${artifact}]\n${end}`;
+      return cut ? `${withLineEnd(begin ?? '')}[long lines were cut; ${artifact}]` : (begin ?? '');
     },
-    /** After the last take: what was named is kept, and anything else goes. */
+    /** After the last `take`: keeps a named artifact, deletes an unnamed file. */
     async end(): Promise<void> {
       if (file === undefined) return;
       await closeFile(file.fd);
-      if (mentioned && problem === undefined) {
+      if (isArtifactNamed && problem === undefined) {
         await artifacts.keep({ id: file.id, mimeType: 'text/plain', bytes: file.bytes, droppedBytes: counts.dropped_bytes });
       } else rmSync(file.path, { force: true });
-      if (!mentioned) file = undefined;
+      if (!isArtifactNamed) file = undefined;
     },
   };
 
-  function whereAll(ended: boolean): string {
-    if (file === undefined || problem !== undefined) return `it could not be kept: ${problem}`;
+  function describeArtifact(ended: boolean): string {
+    if (file === undefined || problem !== undefined) return `the rest could not be saved: ${problem}`;
     const when = ended ? '' : ' once it has ended';
     if (counts.dropped_bytes === 0) return `all of it with tool_output${when}, artifact ${file.id}`;
     return `the first ${file.bytes} bytes with tool_output${when}, artifact ${file.id}; ${counts.dropped_bytes} bytes were not kept`;
@@ -121,10 +121,10 @@ export function createOutputCapture({ artifacts, wholeFile = false }: OutputCapt
 }
 export type OutputCapture = ReturnType<typeof createOutputCapture>;
 
-function createFirstBytes(max: number) {
+function createHeadBuffer(max: number) {
   let buffer = Buffer.alloc(0);
   return {
-    /** Returns what there is no room for. */
+    /** Returns the bytes that do not fit. */
     push(chunk: Buffer): Buffer {
       const taken = Math.min(chunk.length, max - buffer.length);
       if (taken > 0) buffer = Buffer.concat([buffer, chunk.subarray(0, taken)]);
@@ -141,17 +141,17 @@ async function writeAll(fd: number, bytes: Buffer): Promise<void> {
   for (let done = 0; done < bytes.length;) done += (await writeTo(fd, bytes, done, bytes.length - done, null)).bytesWritten;
 }
 
-function trimmed(bytes: Buffer, atStart: boolean): Buffer {
-  return atStart ? bytes.subarray(brokenStart(bytes)) : bytes.subarray(0, bytes.length - brokenEnd(bytes));
+function withoutBrokenCharacter(bytes: Buffer, atStart: boolean): Buffer {
+  return atStart ? bytes.subarray(incompleteUtf8Head(bytes)) : bytes.subarray(0, bytes.length - incompleteUtf8Tail(bytes));
 }
 
 function withLineEnd(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 
-function countLines(chunk: Buffer): number {
+function countLineEnds(chunk: Buffer): number {
   let lines = 0;
-  // A search per line is far slower when lines are short.
+  // A loop over bytes: indexOf per line is far slower when lines are short.
   for (let i = chunk.length; i-- > 0;) if (chunk[i] === lineEnd) lines++;
   return lines;
 }

@@ -1,16 +1,16 @@
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { createContext, Script } from 'node:vm';
 import { limits } from '../../protocol/limits.js';
-import { cleanText, cutLines } from './clean-text.js';
+import { cleanText, truncateLongLines } from './clean-text.js';
 
-/** The places of the lines that match, or undefined when that takes too long. */
+/** Returns the indexes of matching lines; undefined on timeout. */
 export type LineFinder = (lines: readonly string[]) => number[] | undefined;
 
 const loop = new Script(
   '(() => { const [all, one] = [lines, pattern]; const hits = []; for (let i = 0; i < all.length; i++) if (one.test(all[i])) hits.push(i); return hits; })()',
 );
 
-/** Plain text is searched as it is. An expression runs under a watch that ends it: some take for ever. A string says what is wrong with it. */
+/** Matches plain text, or a regular expression under a timeout, because of catastrophic backtracking. A string says why the pattern is invalid. */
 export function createLineFinder(text: string, isExpression: boolean): LineFinder | string {
   if (!isExpression) return (lines) => lines.flatMap((line, i) => (line.includes(text) ? [i] : []));
   let pattern: RegExp;
@@ -42,10 +42,10 @@ export interface LineSearch {
 }
 
 export interface FoundLines {
-  /** Each with the offset at which it begins: `offset: text`, or `offset- text` for one around a match. */
+  /** Each line with its byte offset: `offset: text` for a match, `offset- text` for a context line. */
   lines: string[];
   matches: number;
-  /** Where to go on, when the search ended early. */
+  /** The offset to continue from, when the search stopped at a limit. */
   next: number | undefined;
   problem: string | undefined;
 }
@@ -55,7 +55,7 @@ interface Line {
   text: string;
 }
 
-/** Looks through an artifact piece by piece. Lines that are too long are searched in parts. Undefined when there is no such artifact. */
+/** Searches an artifact in chunks. Overlong lines are searched in parts. Undefined when there is no such artifact. */
 export async function searchLines({ read, finder, offset, contextLines, bytesMax, signal }: LineSearch): Promise<FoundLines | undefined> {
   const found: FoundLines = { lines: [], matches: 0, next: undefined, problem: undefined };
   const before: Line[] = [];
@@ -66,7 +66,7 @@ export async function searchLines({ read, finder, offset, contextLines, bytesMax
 
   function show(line: Line, mark: ':' | '-'): void {
     if (line.at <= shownUntil) return;
-    const text = `${line.at}${mark} ${cutLines(line.text).text}`;
+    const text = `${line.at}${mark} ${truncateLongLines(line.text).text}`;
     bytes += Buffer.byteLength(text);
     shownUntil = line.at;
     found.lines.push(text);
@@ -81,7 +81,7 @@ export async function searchLines({ read, finder, offset, contextLines, bytesMax
     const { lines, end } = toLines(piece.data, at, at + piece.data.length >= total);
     if (lines.length === 0) break;
     const hits = finder(lines.map(({ text }) => text));
-    if (hits === undefined) return { ...found, problem: 'The pattern takes too long; make it simpler, or search for plain text.' };
+    if (hits === undefined) return { ...found, problem: 'The regular expression timed out; make it simpler, or search for plain text.' };
     const matching = new Set(hits);
     for (const [i, line] of lines.entries()) {
       if (matching.has(i)) {
@@ -102,7 +102,7 @@ export async function searchLines({ read, finder, offset, contextLines, bytesMax
   return found;
 }
 
-/** The lines of a piece. One that goes on after it is left for the next time, unless it is too long for that. */
+/** Splits a chunk into lines. An incomplete last line is left for the next chunk, unless the line alone fills this one. */
 function toLines(data: Buffer, at: number, isLast: boolean): { lines: Line[]; end: number } {
   const lines: Line[] = [];
   let start = 0;

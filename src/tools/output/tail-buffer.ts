@@ -1,4 +1,4 @@
-/** The end of a stream of bytes, in as much memory as that takes and no more. */
+/** A buffer of the last `max` bytes of a stream, in memory proportional to what it holds. */
 export function createTailBuffer(max: number) {
   let buffer = Buffer.alloc(0);
   let used = 0;
@@ -26,8 +26,8 @@ export function createTailBuffer(max: number) {
 
 const growMin = 1_024;
 
-/** How many bytes at the end are the beginning of a character that goes on. */
-export function brokenEnd(bytes: Buffer): number {
+/** How many bytes at the end belong to an incomplete UTF-8 sequence. */
+export function incompleteUtf8Tail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back] ?? 0;
     if ((byte & 0xc0) === 0x80) continue;
@@ -37,8 +37,8 @@ export function brokenEnd(bytes: Buffer): number {
   return 0;
 }
 
-/** How many bytes at the beginning are the end of a character that was cut off. */
-export function brokenStart(bytes: Buffer): number {
+/** How many bytes at the beginning are UTF-8 continuation bytes of a character that was cut off. */
+export function incompleteUtf8Head(bytes: Buffer): number {
   let count = 0;
   while (count < Math.min(3, bytes.length) && ((bytes[count] ?? 0) & 0xc0) === 0x80) count++;
   return count;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { limits } from '../../protocol/limits.js';
 import { cleanText } from './clean-text.js';
-import { brokenEnd, brokenStart } from './tail-buffer.js';
+import { incompleteUtf8Tail, incompleteUtf8Head } from './tail-buffer.js';
 import { createLineFinder, searchLines } from './output-search.js';
 import { toolText, touchesNothing, type Artifacts, type Tool, type ToolResult } from '../port.js';
 import { toolFacts } from '../tool-facts.js';
@@ -25,7 +25,7 @@ const parameters = z.object({
 
 type OutputArgs = z.infer<typeof parameters>;
 
-/** Pages and searches output that was too long to be read at once. It looks at one piece at a time, however much there is. */
+/** Pages and searches output that was truncated in a tool result, in chunks of bounded size. */
 export function createToolOutputTool(): Tool<OutputArgs> {
   return {
     ...toolFacts.tool_output,
@@ -43,11 +43,11 @@ function readPage({ artifact_id, offset = 0, limit = limits.outputPageBytesDefau
   if (!found) return noArtifact(artifact_id);
   const { data, totalBytes, droppedBytes = 0 } = found;
   if (totalBytes === 0 && droppedBytes > 0) return outputGone(artifact_id, droppedBytes);
-  if (data.length === 0) return toolText(`[nothing at ${offset}: it has ${totalBytes} bytes]`);
+  if (data.length === 0) return toolText(`[nothing at offset ${offset}: the output has ${totalBytes} bytes]`);
   const isLast = offset + data.length >= totalBytes;
-  const skipped = offset > 0 ? brokenStart(data) : 0;
-  const held = isLast ? 0 : brokenEnd(data);
-  // A piece that is all one broken character is shown as it is.
+  const skipped = offset > 0 ? incompleteUtf8Head(data) : 0;
+  const held = isLast ? 0 : incompleteUtf8Tail(data);
+  // A chunk that is nothing but an incomplete UTF-8 sequence is shown as it is.
   const piece = skipped + held < data.length ? data.subarray(skipped, data.length - held) : data;
   const end = piece === data ? offset + data.length : offset + data.length - held;
   const text = cleanText(piece.toString('utf8'));
@@ -83,7 +83,7 @@ async function search(pattern: string, args: OutputArgs, artifacts: Artifacts, s
 }
 
 function outputGone(id: string, bytes: number): ToolResult {
-  return toolText(`The output ${id} (${bytes} bytes) is gone: it was deleted to make room for newer ones. Run the command again.`, true);
+  return toolText(`The output ${id} (${bytes} bytes) was deleted to make room for newer outputs. Run the command again.`, true);
 }
 
 function noArtifact(id: string): ToolResult {

@@ -2,17 +2,17 @@ import { limits } from '../../protocol/limits.js';
 
 type Token =
   { kind: 'one'; character: string } | { kind: 'any' } | { kind: 'star' } | { kind: 'set'; negated: boolean; ranges: [string, string][] };
-/** A name without anything special is compared as it is: most are. */
-type Segment = 'deep' | { literal: string | undefined; tokens: Token[]; begin: string | undefined; end: string | undefined };
+/** A name without wildcards is compared as a literal, as most names are. */
+type Segment = 'globstar' | { literal: string | undefined; tokens: Token[]; begin: string | undefined; end: string | undefined };
 
-/** A glob over paths with `/`, relative to some directory. Matching takes no more than length times length steps. */
+/** A compiled glob over relative paths. Matching takes at most pattern length × path length steps. */
 export interface Glob {
   matches(path: string): boolean;
-  /** Whether something below a directory could match. */
-  mayHold(directory: string): boolean;
+  /** Whether a path below a directory could match: prunes the walk. */
+  mayMatchBelow(directory: string): boolean;
 }
 
-/** Understands `*`, `?`, `[a-z]`, `**` and `{a,b}`. A string says what is wrong with a pattern. */
+/** Compiles a glob with `*`, `?`, `[a-z]`, `**` and `{a,b}`. A string says why the pattern is invalid. */
 export function compileGlob(pattern: string): Glob | string {
   const alternatives = expandBraces(pattern);
   if (alternatives === undefined) return `has more than ${limits.globAlternativesMax} alternatives in braces`;
@@ -23,28 +23,28 @@ export function compileGlob(pattern: string): Glob | string {
       const names = path.split('/');
       return paths.some((segments) => matchPath(segments, names));
     },
-    mayHold(directory) {
+    mayMatchBelow(directory) {
       const names = directory === '' ? [] : directory.split('/');
-      return paths.some((segments) => mayGoOn(segments, names));
+      return paths.some((segments) => mayContinue(segments, names));
     },
   };
 }
 
-/** One pattern without braces. What ends in `**` means everything below, not the directory itself. */
+/** Compiles a pattern without braces. A trailing `**` matches everything below, not the directory itself. */
 export function compilePath(pattern: string): Segment[] {
   const segments = pattern
     .split('/')
     .filter((name) => name !== '' && name !== '.')
-    .map((name): Segment => (name === '**' ? 'deep' : compileName(name)));
-  return segments.at(-1) === 'deep' ? [...segments, compileName('*')] : segments;
+    .map((name): Segment => (name === '**' ? 'globstar' : compileName(name)));
+  return segments.at(-1) === 'globstar' ? [...segments, compileName('*')] : segments;
 }
 
 export function matchPath(segments: readonly Segment[], names: readonly string[]): boolean {
-  return matchAll(segments, names, (segment) => segment === 'deep', matchName);
+  return matchAll(segments, names, (segment) => segment === 'globstar', matchName);
 }
 
 function matchName(segment: Segment, name: string): boolean {
-  if (segment === 'deep') return true;
+  if (segment === 'globstar') return true;
   const { literal, begin, end, tokens } = segment;
   if (literal !== undefined) return literal === name;
   if ((begin !== undefined && !name.startsWith(begin)) || (end !== undefined && !name.endsWith(end))) return false;
@@ -63,7 +63,7 @@ function matchCharacter(token: Token, character: string): boolean {
   }
 }
 
-/** Only the last star is ever tried again: what an earlier one took can stay, so there is no explosion. */
+/** Greedy matching that backtracks to the last star only, so that the time is never exponential. */
 function matchAll<P, T>(
   pattern: readonly P[],
   items: ArrayLike<T>,
@@ -87,25 +87,25 @@ function matchAll<P, T>(
   return pattern.slice(at).every(isStar);
 }
 
-function mayGoOn(segments: readonly Segment[], names: readonly string[]): boolean {
-  let places = new Set([0]);
+function mayContinue(segments: readonly Segment[], names: readonly string[]): boolean {
+  let positions = new Set([0]);
   for (const name of names) {
     const next = new Set<number>();
-    for (const place of withDeep(segments, places)) {
-      const segment = segments[place];
+    for (const position of skipGlobstars(segments, positions)) {
+      const segment = segments[position];
       if (segment === undefined) continue;
-      if (segment === 'deep') next.add(place);
-      else if (matchName(segment, name)) next.add(place + 1);
+      if (segment === 'globstar') next.add(position);
+      else if (matchName(segment, name)) next.add(position + 1);
     }
-    places = next;
+    positions = next;
   }
-  return [...places].some((place) => place < segments.length);
+  return [...positions].some((position) => position < segments.length);
 }
 
-/** `**` may also mean nothing at all. */
-function withDeep(segments: readonly Segment[], places: ReadonlySet<number>): Set<number> {
-  const all = new Set(places);
-  for (const place of all) if (segments[place] === 'deep') all.add(place + 1);
+/** Adds the positions behind each `**`, which may match zero directories. */
+function skipGlobstars(segments: readonly Segment[], positions: ReadonlySet<number>): Set<number> {
+  const all = new Set(positions);
+  for (const position of all) if (segments[position] === 'globstar') all.add(position + 1);
   return all;
 }
 
@@ -150,7 +150,7 @@ function compileSet(characters: readonly string[], start: number): { token: Toke
   return undefined;
 }
 
-/** Undefined when there would be too many. */
+/** Undefined when there would be more than `globAlternativesMax` alternatives. */
 function expandBraces(pattern: string): string[] | undefined {
   const done: string[] = [];
   const open = [pattern];
@@ -170,7 +170,7 @@ interface Group {
   after: string;
 }
 
-/** The first `{…,…}`. Braces without a comma, or without an end, are only characters. */
+/** Finds the first brace group `{…,…}`. Braces without a comma or an end are literal characters. */
 function findGroup(pattern: string): Group | undefined {
   const opened: { at: number; commas: number[] }[] = [];
   let found: { at: number; end: number; commas: number[] } | undefined;
@@ -181,7 +181,7 @@ function findGroup(pattern: string): Group | undefined {
     else if (character === ',') opened.at(-1)?.commas.push(i);
     else if (character === '}') {
       const group = opened.pop();
-      // An inner group ends first; the outermost one that ends is taken.
+      // An inner group ends first; the outermost complete group is taken.
       if (group && group.commas.length > 0 && (found === undefined || group.at < found.at)) found = { ...group, end: i };
       if (opened.length === 0 && found !== undefined) break;
     }

@@ -5,14 +5,14 @@ import { limits } from '../../protocol/limits.js';
 import { makeVisibleLine } from '../../protocol/sanitize.js';
 import { absolutePath, counted, faultOf, pathParameter, shownPath } from '../files/file-paths.js';
 import { compileGlob } from './glob-patterns.js';
-import { openDirectory, through } from '../files/pinned-files.js';
+import { openDirectory, descriptorPath } from '../files/pinned-files.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from '../port.js';
 import { toolFacts } from '../tool-facts.js';
 import { createWalk, type Walk } from './walk.js';
 import { zodParameters } from '../zod-parameters.js';
 
 const patternCharsMax = 1_000;
-const looksAtOnceMax = 32;
+const lstatsAtOnceMax = 32;
 
 const parameters = z.object({
   pattern: z.string().min(1).max(patternCharsMax).describe('such as src/**/*.{ts,tsx}; * stays in one directory'),
@@ -24,7 +24,7 @@ interface Match {
   mtimeMs: number;
 }
 
-/** Finds files by their paths, the newest first. What git ignores is left out. */
+/** Finds files by a glob over their paths, newest first, without what .gitignore names. */
 export function createGlobTool(): Tool<z.infer<typeof parameters>> {
   return {
     ...toolFacts.glob,
@@ -33,7 +33,7 @@ export function createGlobTool(): Tool<z.infer<typeof parameters>> {
     prepare: ({ path = '.' }, { cwd }) => Promise.resolve({ accesses: [{ kind: 'read', path: absolutePath(path, cwd) }] }),
     async run({ pattern: named, path = '.' }, context) {
       const base = absolutePath(path, context.cwd);
-      const pattern = below(named, base);
+      const pattern = relativePattern(named, base);
       if (pattern === undefined) return toolText(`The pattern is not below ${shownPath(base, context.cwd)}. Name another path.`, true);
       const glob = compileGlob(pattern);
       if (typeof glob === 'string') return toolText(`The pattern ${glob}.`, true);
@@ -42,34 +42,34 @@ export function createGlobTool(): Tool<z.infer<typeof parameters>> {
       await directory.pin.close();
       const root = directory.realPath;
       const { reach, signal } = context;
-      const walk = createWalk({ root, workspace: reach.workspace, refuses: reach.refuses, signal, enter: glob.mayHold });
+      const walk = createWalk({ root, workspace: reach.workspace, refuses: reach.refuses, signal, enter: glob.mayMatchBelow });
       const matches: Match[] = [];
       for await (const { paths, pin } of walk.files()) {
-        await look(paths.filter(glob.matches), pin, matches);
+        await addMatches(paths.filter(glob.matches), pin, matches);
         if (matches.length >= limits.globMatchesMax) break;
       }
-      return signal.aborted ? toolText('Stopped.', true) : describe(matches, walk, base, root, context);
+      return signal.aborted ? toolText('Stopped.', true) : describeMatches(matches, walk, base, root, context);
     },
   };
 }
 
-/** An absolute pattern as one below the directory; undefined when it is somewhere else. */
-function below(pattern: string, base: string): string | undefined {
+/** Makes an absolute pattern relative to the directory; undefined when the pattern is not below it. */
+function relativePattern(pattern: string, base: string): string | undefined {
   if (!pattern.startsWith('/')) return pattern;
   const start = base === '/' ? '/' : `${base}/`;
   return pattern.startsWith(start) ? pattern.slice(start.length) : undefined;
 }
 
-async function look(files: readonly string[], pin: FileHandle, matches: Match[]): Promise<void> {
-  for (let i = 0; i < files.length && matches.length < limits.globMatchesMax; i += looksAtOnceMax) {
-    const some = files.slice(i, i + looksAtOnceMax);
-    const looks = some.map((path) => lstat(through(pin, posix.basename(path))).catch((error: unknown) => void faultOf(error)));
-    const stats = await Promise.all(looks);
-    for (const [k, path] of some.entries()) matches.push({ path, mtimeMs: stats[k]?.mtimeMs ?? 0 });
+async function addMatches(files: readonly string[], pin: FileHandle, matches: Match[]): Promise<void> {
+  for (let i = 0; i < files.length && matches.length < limits.globMatchesMax; i += lstatsAtOnceMax) {
+    const batch = files.slice(i, i + lstatsAtOnceMax);
+    const lstats = batch.map((path) => lstat(descriptorPath(pin, posix.basename(path))).catch((error: unknown) => void faultOf(error)));
+    const stats = await Promise.all(lstats);
+    for (const [k, path] of batch.entries()) matches.push({ path, mtimeMs: stats[k]?.mtimeMs ?? 0 });
   }
 }
 
-function describe(matches: Match[], walk: Walk, base: string, root: string, { cwd, reach }: ToolContext): ToolResult {
+function describeMatches(matches: Match[], walk: Walk, base: string, root: string, { cwd, reach }: ToolContext): ToolResult {
   matches.sort((a, b) => b.mtimeMs - a.mtimeMs || (a.path < b.path ? -1 : 1));
   const shown: Match[] = [];
   let refused = 0;
@@ -84,7 +84,7 @@ function describe(matches: Match[], walk: Walk, base: string, root: string, { cw
   const notes: string[] = [];
   if (shown.length < found) notes.push(`The newest ${shown.length} of ${counted(found, 'file')}.`);
   if (isEarly) notes.push(`Stopped early, after ${counted(walk.entries, 'entry', 'entries')}: narrow the pattern or the path.`);
-  if (refused > 0) notes.push(`${counted(refused, 'place')} that may not be read left out.`);
+  if (refused > 0) notes.push(`${counted(refused, 'path')} left out by permission rules.`);
   const lines = shown.map(({ path }) => shownPath(posix.join(base, path), cwd));
   if (lines.length === 0) lines.push('No files match.');
   const text = notes.length === 0 ? lines.join('\n') : `${lines.join('\n')}\n\n[${notes.join(' ')}]`;

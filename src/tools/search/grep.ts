@@ -6,7 +6,7 @@ import { makeVisibleLine } from '../../protocol/sanitize.js';
 import type { BubblewrapFound } from '../../sandbox/bubblewrap.js';
 import { absolutePath, counted, pathParameter, shownPath, shownSize } from '../files/file-paths.js';
 import { openDirectory, openFile, type Refuses } from '../files/pinned-files.js';
-import { searchPlainly } from './plain-search.js';
+import { searchWithoutRipgrep } from './plain-search.js';
 import { toolText, type Tool, type ToolContext, type ToolResult } from '../port.js';
 import { toolFacts } from '../tool-facts.js';
 import { findRipgrep, searchBelowWithRipgrep, searchFileWithRipgrep } from './ripgrep.js';
@@ -36,28 +36,28 @@ const parameters = z.object({
 type GrepArgs = z.infer<typeof parameters>;
 
 interface Deps {
-  /** A ripgrep to trust, or undefined for a search without it. */
+  /** Finds the path of a trusted ripgrep; undefined means the JavaScript fallback. */
   ripgrep?: () => Promise<string | undefined>;
   bubblewrap: () => BubblewrapFound;
 }
 
 /**
- * Searches the text of files; only lines of files that may be read are shown. Directories are searched by ripgrep where it can be confined:
- * it opens files by name, and a name can lead somewhere else by the time it does.
+ * Searches the text of files; only lines of files that may be read are shown. ripgrep searches a directory only inside a sandbox: it opens
+ * files by name, and a symlink could be swapped in meanwhile (TOCTOU race).
  */
 export function createGrepTool({ ripgrep = findRipgrep, bubblewrap }: Deps): Tool<GrepArgs> {
   let program: Promise<string | undefined> | undefined;
 
-  function finder(program: string | undefined, { reach }: ToolContext): (search: Search) => AsyncGenerator<Finding> {
+  function searchWith(program: string | undefined, { reach }: ToolContext): (search: Search) => AsyncGenerator<Finding> {
     return (search) => {
-      const { place } = search;
+      const { scope } = search;
       const { kind, hidden } = reach.confinement;
-      const plainly = (): AsyncGenerator<Finding> => searchPlainly(search, reach.refuses);
-      if (program === undefined) return plainly();
-      if ('file' in place) return searchFileWithRipgrep(program, search, place.file);
+      const fallback = (): AsyncGenerator<Finding> => searchWithoutRipgrep(search, reach.refuses);
+      if (program === undefined) return fallback();
+      if ('file' in scope) return searchFileWithRipgrep(program, search, scope.file);
       const found = kind === 'sandbox' ? bubblewrap() : undefined;
-      if (found === undefined || 'missing' in found) return plainly();
-      return searchBelowWithRipgrep({ program, bubblewrap: found.path, hidden }, search, place, plainly);
+      if (found === undefined || 'missing' in found) return fallback();
+      return searchBelowWithRipgrep({ program, bubblewrap: found.path, hidden }, search, scope, fallback);
     };
   }
 
@@ -71,7 +71,7 @@ export function createGrepTool({ ripgrep = findRipgrep, bubblewrap }: Deps): Too
       const path = absolutePath(args.path ?? '.', context.cwd);
       const shown = shownPath(path, context.cwd);
       program ??= ripgrep();
-      const find = finder(await program, context);
+      const find = searchWith(await program, context);
       const directory = await openDirectory(path, context.reach.refuses);
       if (typeof directory !== 'string') {
         const { pin, realPath: root } = directory;
@@ -91,28 +91,28 @@ export function createGrepTool({ ripgrep = findRipgrep, bubblewrap }: Deps): Too
   };
 }
 
-interface Where {
+interface SearchRoot {
   base: string;
-  /** Undefined for a single file, which was judged already. */
+  /** Undefined for a single file, which the policy has allowed already. */
   root: string | undefined;
 }
 
 async function collect(
   args: GrepArgs,
-  place: Search['place'],
+  scope: Search['scope'],
   find: (search: Search) => AsyncGenerator<Finding>,
-  where: Where,
+  searched: SearchRoot,
   context: ToolContext,
 ): Promise<ToolResult> {
   const { pattern, literal = false, ignore_case: ignoreCase = false, mode = 'content', context: contextLines = 0, glob } = args;
   const limit = args.limit ?? limits.grepMatchesDefault;
   const timeout = AbortSignal.timeout(limits.grepMs);
   const signal = AbortSignal.any([context.signal, timeout]);
-  const report = createReport(where, context, mode === 'content' && contextLines > 0);
-  const files = createFileJudge(where.root, context.reach.refuses);
+  const report = createReport(searched, context, mode === 'content' && contextLines > 0);
+  const files = createFileJudge(searched.root, context.reach.refuses);
   let isLate = false;
   let covered = 0;
-  for await (const finding of find({ pattern, literal, ignoreCase, mode, contextLines, glob, place, signal })) {
+  for await (const finding of find({ pattern, literal, ignoreCase, mode, contextLines, glob, scope, signal })) {
     if (finding.kind === 'problem') {
       if (report.isEmpty()) return toolText(`The search failed: ${finding.text}`, true);
       break;
@@ -122,7 +122,7 @@ async function collect(
       break;
     }
     if (finding.kind === 'covered') {
-      covered = finding.places;
+      covered = finding.count;
       continue;
     }
     if (!files.mayShow(finding.path)) continue;
@@ -132,7 +132,7 @@ async function collect(
   return report.end(files.refused() + covered, isLate || timeout.aborted);
 }
 
-/** Judges each file by its path before anything of it is shown: not all that may not be read can be covered up beforehand. */
+/** Asks the policy about each file before any line of it is shown: glob rules cannot be masked in the sandbox beforehand. */
 function createFileJudge(root: string | undefined, refuses: Refuses) {
   let last = { path: '', isShown: true };
   let refused = 0;
@@ -147,8 +147,8 @@ function createFileJudge(root: string | undefined, refuses: Refuses) {
   };
 }
 
-/** Puts together what is told of the findings, within bounds. */
-function createReport({ base, root }: Where, { cwd }: ToolContext, hasGaps: boolean) {
+/** Formats findings as the tool result, up to the match and size limits. */
+function createReport({ base, root }: SearchRoot, { cwd }: ToolContext, hasGaps: boolean) {
   const lines: string[] = [];
   let [bytes, matches, files] = [0, 0, 0];
   let current: string | undefined;
@@ -173,7 +173,7 @@ function createReport({ base, root }: Where, { cwd }: ToolContext, hasGaps: bool
 
   return {
     isEmpty: () => lines.length === 0,
-    /** False when it is enough. */
+    /** False when a limit is reached. */
     add(finding: Exclude<Finding, { kind: 'problem' | 'unfinished' | 'covered' }>, limit: number): boolean {
       if (finding.kind === 'gap') {
         gap = hasGaps;
@@ -198,9 +198,9 @@ function createReport({ base, root }: Where, { cwd }: ToolContext, hasGaps: bool
     },
     end(refused: number, isLate: boolean): ToolResult {
       const notes: string[] = [];
-      if (isLate) notes.push('It took too long, and not everything was searched: narrow the path or the glob.');
+      if (isLate) notes.push('The search timed out before everything was searched: narrow the path or the glob.');
       else if (stopped !== undefined) notes.push(`${stopped}; there may be more. Narrow the search or raise limit.`);
-      if (refused > 0) notes.push(`${counted(refused, 'place')} that may not be read left out.`);
+      if (refused > 0) notes.push(`${counted(refused, 'path')} left out by permission rules.`);
       if (lines.length === 0) lines.push('No matches.');
       const text = notes.length === 0 ? lines.join('\n') : `${lines.join('\n')}\n\n[${notes.join(' ')}]`;
       return toolText(text, false, { counts: { matches, files } });

@@ -9,7 +9,7 @@ export interface IgnoreFile {
   text: string;
 }
 
-/** The .gitignore of a directory; undefined when there is none that is a file of this directory and may be read. */
+/** Reads the .gitignore of a directory; undefined when there is none or the policy forbids reading it. */
 export async function readIgnoreFile(directory: string, refuses: Refuses): Promise<IgnoreFile | undefined> {
   const path = posix.join(directory, '.gitignore');
   const file = await openFile(path, refuses);
@@ -23,22 +23,22 @@ export async function readIgnoreFile(directory: string, refuses: Refuses): Promi
 }
 
 /**
- * Those from above a directory, up to the top of its repository, the outermost first; without a repository, up to the workspace. Nothing
- * of them is ever shown, so those above the workspace count as well: a session may run in a part of a repository.
+ * Reads the .gitignore files above a directory, outermost first, up to the repository root; without a repository, up to the workspace. Their
+ * text is never shown, so files above the workspace count as well: a session may run in a subdirectory of a repository.
  */
 export async function ignoreFilesAbove(root: string, workspace: string): Promise<IgnoreFile[]> {
   const found: IgnoreFile[] = [];
   for (let directory = root; !(await isRepository(directory));) {
     if (directory === '/') return found.filter(({ path }) => path.startsWith(`${workspace}/`));
     directory = dirname(directory);
-    const file = await readIgnoreFile(directory, notMoved(directory));
+    const file = await readIgnoreFile(directory, refuseSymlinks(directory));
     if (file !== undefined) found.unshift(file);
   }
   return found;
 }
 
-function notMoved(directory: string): Refuses {
-  return (_, realPath) => (dirname(realPath) === directory ? undefined : 'it is a link');
+function refuseSymlinks(directory: string): Refuses {
+  return (_, realPath) => (dirname(realPath) === directory ? undefined : 'it is a symbolic link');
 }
 
 async function isRepository(directory: string): Promise<boolean> {

@@ -12,13 +12,13 @@ interface Rule {
 
 /** The rules of one .gitignore. */
 export interface IgnoreRules {
-  /** The path of its directory, from the root of the walk; rules from above the root count names upwards in `above`. */
+  /** The directory of the .gitignore, relative to the root of the walk. For a file above the root, `above` is the path from there to the root. */
   directory: string;
   above: string;
   rules: Rule[];
 }
 
-/** Reads a .gitignore. Its patterns come from a workspace, so they are matched in bounded time and never as regular expressions. */
+/** Parses a .gitignore. The patterns are untrusted, so they are matched in bounded time and never as regular expressions. */
 export function parseIgnoreFile(text: string, directory: string, above = ''): IgnoreRules {
   const rules = text
     .slice(0, limits.ignoreFileBytesMax)
@@ -35,20 +35,20 @@ function parseRule(line: string): Rule | undefined {
   const directoryOnly = pattern.endsWith('/');
   if (directoryOnly) pattern = pattern.slice(0, -1);
   if (pattern === '') return undefined;
-  // A slash at the beginning or in the middle ties a pattern to its directory.
+  // A slash at the beginning or in the middle anchors a pattern to its directory.
   return { segments: compilePath(pattern.includes('/') ? pattern : `**/${pattern}`), negated, directoryOnly };
 }
 
-/** Whether a path from the root of the walk is ignored. The last rule that fits decides, and deeper files come later. */
+/** Whether a path, relative to the root of the walk, is ignored. The last matching rule decides, and deeper .gitignore files come later. */
 export function isIgnored(files: readonly IgnoreRules[], path: string, isDirectory: boolean): boolean {
   for (let i = files.length - 1; i >= 0; i--) {
-    const verdict = judge(files[i], path, isDirectory);
+    const verdict = lastMatch(files[i], path, isDirectory);
     if (verdict !== undefined) return verdict;
   }
   return false;
 }
 
-function judge(file: IgnoreRules | undefined, path: string, isDirectory: boolean): boolean | undefined {
+function lastMatch(file: IgnoreRules | undefined, path: string, isDirectory: boolean): boolean | undefined {
   if (file === undefined) return undefined;
   const below = file.above + (file.directory === '' ? path : path.slice(file.directory.length + 1));
   const names = below.split('/');

@@ -5,37 +5,37 @@ import { wholeUnits } from '../../protocol/content.js';
 import { limits } from '../../protocol/limits.js';
 import type { Encoding } from '../files/text-files.js';
 
-/** No character of UTF-16 is more than three bytes of UTF-8, and a pair is four. */
+/** A UTF-16 code unit is at most three bytes of UTF-8, and a surrogate pair is four. */
 const keptLineBytesMax = limits.readLineCharsMax * 4;
 const lineEnd = 0x0a;
 
 export interface ScanOptions {
   encoding: Encoding;
-  /** The first line that is wanted, from 1. */
+  /** The first line to return, from 1. */
   offset: number;
   limit: number;
-  /** Read to the end, for the digest and the number of lines. */
+  /** Read to the end of the file, for the digest and the number of lines. */
   whole: boolean;
   signal: AbortSignal;
 }
 
 export interface Scan {
   lines: string[];
-  /** Numbers of lines of which only the beginning is there. */
+  /** Numbers of the truncated lines. */
   cut: number[];
-  /** The line with which what is there ends, because it is all, enough or too long. */
+  /** The number of the last returned line: the end of the file, or a limit. */
   last: number;
-  /** Undefined when the end was not reached. */
+  /** Undefined when the end of the file was not reached. */
   totalLines: number | undefined;
   digest: string | undefined;
-  /** Some of it was not UTF-8. */
+  /** Some line was not valid UTF-8. */
   isBroken: boolean;
-  /** It took too long: lines up to `seen` were looked at. */
+  /** The scan timed out after `seen` lines. */
   isLate: boolean;
   seen: number;
 }
 
-/** Reads lines of an open file in one pass with little memory, however large it is and however long its lines are. */
+/** Reads lines of an open file in one pass and bounded memory, whatever the size of the file and of its lines. */
 export async function scanLines(handle: FileHandle, { encoding, offset, limit, whole, signal }: ScanOptions): Promise<Scan> {
   const scan: Scan = {
     lines: [],
@@ -53,17 +53,17 @@ export async function scanLines(handle: FileHandle, { encoding, offset, limit, w
   const untilMs = performance.now() + limits.readScanMs;
   let line = 1;
   let lineBytes = 0;
-  let kept: Buffer[] = [];
+  let linePieces: Buffer[] = [];
   let keptBytes = 0;
   let textBytes = 0;
   let isFull = false;
 
-  function keep(piece: Buffer): void {
+  function addToLine(piece: Buffer): void {
     lineBytes += piece.length;
     const room = keptLineBytesMax - keptBytes;
     if (isFull || line < offset || room <= 0 || piece.length === 0) return;
     const part = Buffer.from(piece.subarray(0, room));
-    kept.push(part);
+    linePieces.push(part);
     keptBytes += part.length;
   }
 
@@ -71,12 +71,12 @@ export async function scanLines(handle: FileHandle, { encoding, offset, limit, w
     if (!isFull && line >= offset) takeLine();
     scan.seen = line++;
     lineBytes = 0;
-    kept = [];
+    linePieces = [];
     keptBytes = 0;
   }
 
   function takeLine(): void {
-    const bytes = Buffer.concat(kept);
+    const bytes = Buffer.concat(linePieces);
     const text = bytes.toString('utf8').replaceAll('\0', '\u2400').replace(/\r$/, '');
     const shown = text.slice(0, wholeUnits(text, limits.readLineCharsMax));
     textBytes += Buffer.byteLength(shown) + 1;
@@ -97,7 +97,7 @@ export async function scanLines(handle: FileHandle, { encoding, offset, limit, w
     while (start < bytes.length) {
       if (isFull && !whole) return false;
       const end = bytes.indexOf(lineEnd, start);
-      keep(bytes.subarray(start, end === -1 ? bytes.length : end));
+      addToLine(bytes.subarray(start, end === -1 ? bytes.length : end));
       if (end === -1) return true;
       endLine();
       start = end + 1;
@@ -109,16 +109,16 @@ export async function scanLines(handle: FileHandle, { encoding, offset, limit, w
     const { bytesRead } = await handle.read(buffer, 0, buffer.length, position);
     const chunk = buffer.subarray(0, bytesRead);
     if (whole) hash.update(chunk);
-    const goesOn = feed(toUtf8(chunk, position === 0));
+    const wantsMore = feed(toUtf8(chunk, position === 0));
     if (bytesRead === 0) {
-      if (goesOn) {
+      if (wantsMore) {
         if (lineBytes > 0) endLine();
         scan.totalLines = line - 1;
       }
       break;
     }
     position += bytesRead;
-    if (!goesOn) break;
+    if (!wantsMore) break;
     scan.isLate = performance.now() > untilMs;
     if (scan.isLate || signal.aborted) break;
   }
@@ -126,7 +126,7 @@ export async function scanLines(handle: FileHandle, { encoding, offset, limit, w
   return scan;
 }
 
-/** Chunks as UTF-8 without a byte order mark. The last one is empty. */
+/** Converts chunks to UTF-8 without a byte order mark. The last chunk must be empty. */
 function createTranscoder(encoding: Encoding): (chunk: Buffer, isFirst: boolean) => Buffer {
   if (encoding === 'utf-8') {
     const mark = Buffer.from('\ufeff');

@@ -10,7 +10,7 @@ import { createWalk } from './walk.js';
 const comparedCharsMax = 64 * 1024;
 const sampleBytes = 8 * 1024;
 
-/** Matches in a thread of its own: a pattern that would take for ever is ended with it. Plain JavaScript, as it is run from this text. */
+/** Runs the regular expression in a worker thread, which can be terminated on catastrophic backtracking. Plain JavaScript, evaluated from this text. */
 const matcher = `
   const { parentPort, workerData } = require('node:worker_threads');
   const pattern = new RegExp(workerData.source, workerData.flags);
@@ -23,9 +23,9 @@ const matcher = `
     parentPort.postMessage(hits);
   });`;
 
-/** Searches without ripgrep: slower, and with the regular expressions of JavaScript. */
-export async function* searchPlainly(search: Search, refuses: Refuses): AsyncGenerator<Finding> {
-  const pattern = compile(search);
+/** The fallback without ripgrep: slower, and with JavaScript regular expressions. */
+export async function* searchWithoutRipgrep(search: Search, refuses: Refuses): AsyncGenerator<Finding> {
+  const pattern = compileRegExp(search);
   if (typeof pattern === 'string') {
     yield { kind: 'problem', text: pattern };
     return;
@@ -35,24 +35,24 @@ export async function* searchPlainly(search: Search, refuses: Refuses): AsyncGen
     yield { kind: 'problem', text: `the glob ${glob}` };
     return;
   }
-  const { place, signal } = search;
+  const { scope, signal } = search;
   const workerData = { ...pattern, hitsMax: limits.grepMatchesMax, charsMax: comparedCharsMax };
   const worker = new Worker(matcher, { eval: true, workerData, env: {} });
   try {
-    if ('file' in place) {
-      const bytes = await readWhole(place.file, limits.textFileBytesMax);
-      if (bytes) yield* findIn('', bytes, search, worker);
+    if ('file' in scope) {
+      const bytes = await readWhole(scope.file, limits.textFileBytesMax);
+      if (bytes) yield* findMatches('', bytes, search, worker);
       else yield { kind: 'problem', text: 'the file is too large to be searched without ripgrep' };
       return;
     }
-    const { root, workspace } = place;
+    const { root, workspace } = scope;
     const walk = createWalk({ root, workspace, refuses, signal });
     for await (const { paths } of walk.files()) {
       for (const path of paths) {
         if (signal.aborted) return;
         if (glob && glob.matches(path) === search.glob?.startsWith('!')) continue;
         const bytes = await readText(posix.join(root, path), refuses);
-        if (bytes) yield* findIn(path, bytes, search, worker);
+        if (bytes) yield* findMatches(path, bytes, search, worker);
       }
     }
     if (walk.stopped !== undefined) yield { kind: 'unfinished' };
@@ -61,7 +61,7 @@ export async function* searchPlainly(search: Search, refuses: Refuses): AsyncGen
   }
 }
 
-function compile({ pattern, literal, ignoreCase }: Search): { source: string; flags: string } | string {
+function compileRegExp({ pattern, literal, ignoreCase }: Search): { source: string; flags: string } | string {
   const inline = pattern.startsWith('(?i)');
   const source = literal ? pattern.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&') : pattern.slice(inline ? 4 : 0);
   const flags = `u${ignoreCase || (inline && !literal) ? 'i' : ''}`;
@@ -74,13 +74,13 @@ function compile({ pattern, literal, ignoreCase }: Search): { source: string; fl
   }
 }
 
-/** As for ripgrep: a pattern without a slash is about names, wherever they are. */
+/** As in ripgrep, a glob without a slash matches file names at any depth. */
 function fileGlob(glob: string): string {
   const pattern = glob.replace(/^!/, '');
   return pattern.includes('/') ? pattern : `**/${pattern}`;
 }
 
-/** Undefined for what is a link, too large, no text, or not to be read. */
+/** Undefined for symlinks, binary files, files that are too large, and files that may not be read. */
 async function readText(path: string, refuses: Refuses): Promise<Buffer | undefined> {
   const file = await openFile(path, refuses);
   if (typeof file === 'string') return undefined;
@@ -93,9 +93,9 @@ async function readText(path: string, refuses: Refuses): Promise<Buffer | undefi
   }
 }
 
-async function* findIn(path: string, bytes: Buffer, { mode, contextLines, signal }: Search, worker: Worker): AsyncGenerator<Finding> {
+async function* findMatches(path: string, bytes: Buffer, { mode, contextLines, signal }: Search, worker: Worker): AsyncGenerator<Finding> {
   const text = bytes.toString('utf8');
-  const hits = await ask(worker, text, signal);
+  const hits = await matchInWorker(worker, text, signal);
   if (hits.length === 0) return;
   if (mode !== 'content') {
     yield mode === 'files' ? { kind: 'file', path } : { kind: 'count', path, count: hits.length };
@@ -109,19 +109,19 @@ async function* findIn(path: string, bytes: Buffer, { mode, contextLines, signal
     if (contextLines > 0 && shown !== -1 && from > shown + 1) yield { kind: 'gap', path };
     for (let i = from; i <= Math.min(hit + contextLines, lines.length - 1); i++) {
       if (i === lines.length - 1 && lines[i] === '') break;
-      yield { kind: isHit.has(i) ? 'match' : 'context', path, line: i + 1, text: cut(lines[i] ?? '') };
+      yield { kind: isHit.has(i) ? 'match' : 'context', path, line: i + 1, text: truncateLine(lines[i] ?? '') };
       shown = i;
     }
   }
 }
 
-function cut(line: string): string {
+function truncateLine(line: string): string {
   const text = line.replace(/\r$/, '');
   return text.length <= limits.grepLineBytesMax ? text : `${text.slice(0, limits.grepLineBytesMax)} [... omitted end of long line]`;
 }
 
-/** Nothing is found when the search ends before the answer comes. */
-function ask(worker: Worker, text: string, signal: AbortSignal): Promise<number[]> {
+/** Resolves with no hits when the search is aborted before the worker answers. */
+function matchInWorker(worker: Worker, text: string, signal: AbortSignal): Promise<number[]> {
   return new Promise((resolve, reject) => {
     const settle = (hits: number[]): void => {
       signal.removeEventListener('abort', stop);

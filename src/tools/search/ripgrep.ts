@@ -9,14 +9,14 @@ import { ignoreFilesAbove } from './ignore-files.js';
 import { firstFile, toSearchSandbox } from './search-sandbox.js';
 import type { Finding, Search, SearchedDirectory } from './text-search.js';
 
-/** Only where the system keeps its programs: never from a workspace, never by PATH. */
-const trusted = ['/usr/bin/rg', '/usr/local/bin/rg', '/bin/rg'];
+/** System directories only: never a workspace, never PATH. */
+const trustedPaths = ['/usr/bin/rg', '/usr/local/bin/rg', '/bin/rg'];
 const fieldBytesMax = 64 * 1024;
 const problemCharsMax = 2_000;
 const lineEnd = 0x0a;
 const pathEnd = 0;
-/** What its complaints begin with. */
-const bubblewrapSays = 'bwrap: ';
+/** The prefix of bubblewrap's error messages. */
+const bubblewrapPrefix = 'bwrap: ';
 
 type Ripgrep = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -29,12 +29,12 @@ export interface ConfinedRipgrep {
 
 /** The path of a ripgrep that can be trusted; undefined when there is none. */
 export async function findRipgrep(): Promise<string | undefined> {
-  for (const path of trusted) if (await isProgram(path)) return path;
+  for (const path of trustedPaths) if (await isProgram(path)) return path;
   try {
     const { rgPath } = await import('@vscode/ripgrep');
     return (await isProgram(rgPath)) ? rgPath : undefined;
   } catch (error) {
-    // It is an optional package, and it throws on machines that it has no program for.
+    // @vscode/ripgrep is an optional dependency, and throws on platforms without a binary.
     if (error instanceof Error) return undefined;
     throw error;
   }
@@ -50,7 +50,7 @@ async function isProgram(path: string): Promise<boolean> {
   }
 }
 
-/** Searches one open file with ripgrep, which gets nothing but the descriptor. */
+/** Searches one open file with ripgrep, which gets the descriptor as stdin and no path. */
 export function searchFileWithRipgrep(program: string, search: Search, file: FileHandle): AsyncGenerator<Finding> {
   const child = spawn(program, argumentsOf(search, '-'), {
     cwd: '/',
@@ -61,15 +61,12 @@ export function searchFileWithRipgrep(program: string, search: Search, file: Fil
   return findingsOfProcess(child, search);
 }
 
-/**
- * Searches a directory with ripgrep, in a sandbox in which nothing else of a person is to be seen; by `otherwise` when there is a directory
- * that bubblewrap cannot do it for.
- */
+/** Searches a directory with ripgrep in a bubblewrap sandbox that shows nothing else; falls back to `fallback` when bubblewrap fails. */
 export async function* searchBelowWithRipgrep(
   { program, bubblewrap, hidden }: ConfinedRipgrep,
   search: Search,
   { root, stat, workspace }: SearchedDirectory,
-  otherwise: () => AsyncGenerator<Finding>,
+  fallback: () => AsyncGenerator<Finding>,
 ): AsyncGenerator<Finding> {
   const ignoreFiles = await ignoreFilesAbove(root, workspace);
   const { args, files, covered } = toSearchSandbox(program, { path: root, stat, hidden, ignoreFiles });
@@ -81,23 +78,23 @@ export async function* searchBelowWithRipgrep(
   }) as Ripgrep;
   for (const [i, text] of files.entries()) {
     const pipe = child.stdio[firstFile + i] as Writable;
-    // When it ends early, its exit says why.
+    // EPIPE of a process that ended early: its exit code says why.
     pipe.on('error', (error) => void faultOf(error));
     pipe.end(text);
   }
   for await (const finding of findingsOfProcess(child, search)) {
-    if (finding.kind === 'problem' && finding.text.startsWith(bubblewrapSays)) {
-      yield* otherwise();
+    if (finding.kind === 'problem' && finding.text.startsWith(bubblewrapPrefix)) {
+      yield* fallback();
       return;
     }
     yield finding;
   }
-  if (covered > 0) yield { kind: 'covered', places: covered };
+  if (covered > 0) yield { kind: 'covered', count: covered };
 }
 
 /**
- * Kills a child that was started detached with everything in its process group: a bubblewrap that is killed while it sets up the sandbox
- * leaves a child of its own, which would hold the pipes open for ever.
+ * Kills the process group of a detached child: a bubblewrap that is killed during setup leaves a child process, which would hold the pipes
+ * open for ever.
  */
 function killGroup({ pid, exitCode, signalCode }: Ripgrep): void {
   if (pid === undefined || exitCode !== null || signalCode !== null) return;
@@ -108,7 +105,7 @@ function killGroup({ pid, exitCode, signalCode }: Ripgrep): void {
   }
 }
 
-/** What is found. The process is killed when whoever listens has heard enough. */
+/** Parses the findings of a ripgrep process, which is killed when the consumer stops iterating. */
 async function* findingsOfProcess(child: Ripgrep, { signal, mode }: Search): AsyncGenerator<Finding> {
   const ended = once(child, 'close').then(
     ([code]) => code as number | null,
@@ -117,16 +114,16 @@ async function* findingsOfProcess(child: Ripgrep, { signal, mode }: Search): Asy
   const kill = (): void => killGroup(child);
   signal.addEventListener('abort', kill, { once: true });
   if (signal.aborted) kill();
-  const stderr = collect(child.stderr);
+  const stderr = readErrorText(child.stderr);
   let isDone = false;
   try {
     yield* findingsOf(child.stdout, mode);
     isDone = true;
     const code = await ended;
     if (code instanceof Error) yield { kind: 'problem', text: `rg did not start: ${code.message}` };
-    const said = (await stderr).trim();
-    // With nothing found it ends with 1, as bubblewrap does when it cannot set up the sandbox.
-    if (said !== '' && (code === 2 || said.startsWith(bubblewrapSays))) yield { kind: 'problem', text: said };
+    const errorText = (await stderr).trim();
+    // ripgrep exits with 1 when nothing was found, and so does bubblewrap when the sandbox setup fails.
+    if (errorText !== '' && (code === 2 || errorText.startsWith(bubblewrapPrefix))) yield { kind: 'problem', text: errorText };
   } finally {
     signal.removeEventListener('abort', kill);
     if (!isDone) kill();
@@ -155,14 +152,14 @@ function argumentsOf(
   ];
 }
 
-/** Its output, field by field: a path ends with NUL, and what was found in it with a line end. A field that is too long comes empty. */
+/** Splits the output of `rg --null` into fields: a path ends with NUL, a finding with a line ending. An overlong field comes empty. */
 async function* fieldsOf(stream: Readable, ends: readonly number[]): AsyncGenerator<string> {
-  let held: Buffer[] = [];
+  let pieces: Buffer[] = [];
   let bytes = 0;
   let field = 0;
   const take = (): string => {
-    const text = bytes > fieldBytesMax ? '' : Buffer.concat(held).toString('utf8');
-    [held, bytes] = [[], 0];
+    const text = bytes > fieldBytesMax ? '' : Buffer.concat(pieces).toString('utf8');
+    [pieces, bytes] = [[], 0];
     return text;
   };
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -170,7 +167,7 @@ async function* fieldsOf(stream: Readable, ends: readonly number[]): AsyncGenera
       const end = chunk.indexOf(ends[field % ends.length] ?? 0, start);
       const piece = chunk.subarray(start, end === -1 ? chunk.length : end);
       bytes += piece.length;
-      if (bytes <= fieldBytesMax) held.push(piece);
+      if (bytes <= fieldBytesMax) pieces.push(piece);
       if (end === -1) break;
       yield take();
       field++;
@@ -195,7 +192,7 @@ async function* findingsOf(stream: Readable, mode: Search['mode']): AsyncGenerat
   }
 }
 
-/** What stands on lines of its own before a path. */
+/** Splits off the lines before a path: `--` separators and notes about binary files. */
 function splitNotes(field: string): { notes: Finding[]; rest: string } {
   const notes: Finding[] = [];
   let rest = field;
@@ -208,9 +205,9 @@ function splitNotes(field: string): { notes: Finding[]; rest: string } {
   }
 }
 
-function toFinding(path: string, said: string, mode: Search['mode']): Finding {
-  if (mode === 'count') return { kind: 'count', path, count: Number(said) };
-  const [, line = '0', mark, text = ''] = /^(\d+)([:-])([^]*)$/.exec(said) ?? [];
+function toFinding(path: string, field: string, mode: Search['mode']): Finding {
+  if (mode === 'count') return { kind: 'count', path, count: Number(field) };
+  const [, line = '0', mark, text = ''] = /^(\d+)([:-])([^]*)$/.exec(field) ?? [];
   return { kind: mark === '-' ? 'context' : 'match', path, line: Number(line), text: text.replace(/\r$/, '') };
 }
 
@@ -218,7 +215,7 @@ function toPath(path: string): string {
   return path === '<stdin>' ? '' : path.replace(/^\.\//, '');
 }
 
-async function collect(stream: Readable): Promise<string> {
+async function readErrorText(stream: Readable): Promise<string> {
   let text = '';
   for await (const chunk of stream as AsyncIterable<Buffer>) if (text.length < problemCharsMax) text += chunk.toString('utf8');
   return text.slice(0, problemCharsMax);

@@ -3,24 +3,24 @@ import { posix } from 'node:path';
 import { isWithin, realPaths } from '../../sandbox/bubblewrap.js';
 import type { IgnoreFile } from './ignore-files.js';
 
-/** What a program and its libraries are loaded from. Everybody may read these. */
+/** Directories of programs and shared libraries, readable by everybody. */
 const systemDirs = ['/usr', '/bin', '/lib', '/lib32', '/lib64', '/nix/store'];
-/** Descriptors 0 to 2 are those of the search. */
+/** The first file descriptor after stdin, stdout and stderr. */
 export const firstFile = 3;
 
-/** Ends the search before it began when the directory is not the one that was judged. */
-const check = '[ "$(stat -c %d:%i .)" = "$1" ] || { echo "$2" >&2; exit 2; }; shift 2; exec "$@"';
+/** A shell check that device and inode of the directory are those that the policy judged (TOCTOU race). */
+const sameDirectoryCheck = '[ "$(stat -c %d:%i .)" = "$1" ] || { echo "$2" >&2; exit 2; }; shift 2; exec "$@"';
 
 export interface SearchSandbox {
   args: string[];
-  /** What is to be written to descriptors 3, 4 … */
+  /** Texts to write to descriptors 3, 4 … */
   files: string[];
-  /** How many places below the root are covered up. */
+  /** How many paths below the root are masked. */
   covered: number;
 }
 
 export interface SearchedRoot {
-  /** A real path, and what was found there when it was judged. */
+  /** The real path, and the stat of the directory when the policy judged it. */
   path: string;
   stat: BigIntStats;
   /** Real paths that may not be read. */
@@ -29,14 +29,14 @@ export interface SearchedRoot {
 }
 
 /**
- * The arguments of bubblewrap for a program that sees one directory and nothing else of a person: whoever exchanges a directory below
- * it with a link to somewhere else, while it runs, has made a link to nothing.
+ * Arguments of bubblewrap for a program that sees one directory and the system directories only: a symlink that is swapped in while the
+ * program runs points to nothing.
  */
 export function toSearchSandbox(program: string, { path: root, stat, hidden, ignoreFiles }: SearchedRoot): SearchSandbox {
   const isSystem = systemDirs.some((dir) => isWithin(root, dir));
   const visible = [root, ...systemDirs];
   const covers = realPaths(hidden).filter((path) => !isWithin(root, path) && visible.some((dir) => isWithin(path, dir)));
-  // In a directory that is bound no file can be made.
+  // bubblewrap cannot create a file (a mount point) inside a read-only bind mount.
   const above = isSystem ? [] : ignoreFiles;
   return {
     args: [
@@ -45,8 +45,8 @@ export function toSearchSandbox(program: string, { path: root, stat, hidden, ign
       ...['--ro-bind', root, root],
       ...above.flatMap(({ path }, i) => ['--file', String(firstFile + i), path]),
       ...covers.flatMap((path) => (lstatSync(path).isDirectory() ? ['--tmpfs', path] : ['--ro-bind', '/dev/null', path])),
-      ...['--chdir', root, '--', '/bin/sh', '-c', check, 'berth', `${stat.dev}:${stat.ino}`],
-      ...[`${root} was moved or replaced just now`, program],
+      ...['--chdir', root, '--', '/bin/sh', '-c', sameDirectoryCheck, 'berth', `${stat.dev}:${stat.ino}`],
+      ...[`${root} was moved or replaced just now; try again`, program],
     ],
     files: above.map(({ text }) => text),
     covered: covers.filter((path) => isWithin(path, root)).length,

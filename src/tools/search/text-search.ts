@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 
-/** What is looked for, and where: in everything below a real directory, or in one open file. */
+/** A text search: the pattern, and its scope, which is all files below a directory or one open file. */
 export interface Search {
   pattern: string;
   literal: boolean;
@@ -9,29 +9,29 @@ export interface Search {
   mode: 'content' | 'files' | 'count';
   contextLines: number;
   glob: string | undefined;
-  place: SearchedDirectory | { file: FileHandle };
-  /** Ends it at once. */
+  scope: SearchedDirectory | { file: FileHandle };
+  /** Aborts the search. */
   signal: AbortSignal;
 }
 
-/** A directory that was judged: its real path, and what was there. */
+/** A directory that the policy allowed: its real path and its stat at that time. */
 export interface SearchedDirectory {
   root: string;
   stat: BigIntStats;
   workspace: string;
 }
 
-/** A piece of what was found. The path is from the root, and empty for the one file. */
+/** A finding. The path is relative to the root, and empty for a single file. */
 export type Finding =
   | { kind: 'match' | 'context'; path: string; line: number; text: string }
   | { kind: 'gap'; path: string }
   | { kind: 'file'; path: string }
   | { kind: 'count'; path: string; count: number }
-  /** The path matches but its bytes are no text. */
+  /** A binary file matches. */
   | { kind: 'binary'; path: string }
-  /** So many places below the root were not looked at, because they may not be read. */
-  | { kind: 'covered'; places: number }
-  /** Not everything was looked at. */
+  /** How many paths below the root were masked, because they may not be read. */
+  | { kind: 'covered'; count: number }
+  /** The walk stopped at a limit: not every file was searched. */
   | { kind: 'unfinished' }
-  /** The search cannot be done, in words. */
+  /** The search failed, in words. */
   | { kind: 'problem'; text: string };

@@ -6,39 +6,39 @@ import { limits } from '../../protocol/limits.js';
 import { faultOf } from '../files/file-paths.js';
 import { ignoreFilesAbove, readIgnoreFile } from './ignore-files.js';
 import { isIgnored, parseIgnoreFile, type IgnoreRules } from './ignore-rules.js';
-import { realPathOf, through, type Refuses } from '../files/pinned-files.js';
+import { realPathOf, descriptorPath, type Refuses } from '../files/pinned-files.js';
 import { O_PATH } from '../../machine/system-calls.js';
 
 const namesAtOnce = 1024;
-/** How long others may have to wait for their turn. */
+/** The longest time that the walk blocks the event loop. */
 const turnMs = 8;
-const kernelPlaces = ['/proc', '/sys', '/dev'];
+const kernelDirs = ['/proc', '/sys', '/dev'];
 
 export interface WalkOptions {
   /** The real path of the directory to walk. */
   root: string;
-  /** How far up .gitignore files count when there is no repository. */
+  /** The topmost directory whose .gitignore counts, when there is no repository. */
   workspace: string;
   refuses: Refuses;
   signal: AbortSignal;
-  /** Whether a directory, from the root, is worth a look. */
+  /** Whether to descend into a directory, given its path relative to the root. */
   enter?: (directory: string) => boolean;
 }
 
 /** Files of one directory. */
 export interface FoundFiles {
   paths: string[];
-  /** The directory that they were found in, whatever its name means by now. Closed when the next piece is asked for. */
+  /** O_PATH descriptor of their directory, valid after a rename. Closed when the next batch is requested. */
   pin: FileHandle;
 }
 
 export interface Walk {
-  /** Files and links, by their paths from the root, in pieces. Links are not followed, so there are no circles. */
+  /** Files and symlinks in batches, by paths relative to the root. Symlinks are not followed, so there are no loops. */
   files(): AsyncGenerator<FoundFiles>;
   entries: number;
   /** Directories that may not be read. */
   refused: number;
-  /** Why it ended before everything was seen. */
+  /** Why the walk stopped early. */
   stopped: 'entries' | 'time' | 'aborted' | undefined;
 }
 
@@ -47,7 +47,7 @@ interface Step {
   rules: IgnoreRules[];
 }
 
-/** Walks a tree the way git sees it: without .git and without what is ignored. Bounded, and it stops at once when told to. */
+/** Walks a directory tree as git does: without .git and ignored paths. Bounded in entries and time, and abortable. */
 export function createWalk({ root, workspace, refuses, signal, enter = () => true }: WalkOptions): Walk {
   const untilMs = performance.now() + limits.walkMs;
   let turnEndsMs = 0;
@@ -60,9 +60,9 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
       if (pin === undefined) continue;
       try {
         const rules = await withOwnRules(step);
-        yield* look(pin, step.directory, rules, open);
+        yield* listDirectory(pin, step.directory, rules, open);
       } catch (error) {
-        // One directory that cannot be read does not end the walk.
+        // An unreadable directory does not end the walk.
         faultOf(error);
       } finally {
         await pin.close();
@@ -70,14 +70,14 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
     }
   }
 
-  async function* look(pin: FileHandle, directory: string, rules: IgnoreRules[], open: Step[]): AsyncGenerator<FoundFiles> {
+  async function* listDirectory(pin: FileHandle, directory: string, rules: IgnoreRules[], open: Step[]): AsyncGenerator<FoundFiles> {
     let paths: string[] = [];
-    for await (const entry of await opendir(through(pin), { bufferSize: namesAtOnce })) {
-      if (performance.now() > turnEndsMs) await giveWay();
+    for await (const entry of await opendir(descriptorPath(pin), { bufferSize: namesAtOnce })) {
+      if (performance.now() > turnEndsMs) await yieldToEventLoop();
       if (mustStop()) break;
       walk.entries++;
       const path = directory === '' ? entry.name : `${directory}/${entry.name}`;
-      const kind = kindOf(entry) ?? (await lookAt(pin, entry.name));
+      const kind = direntKind(entry) ?? (await lstatKind(pin, entry.name));
       if (entry.name === '.git' || kind === 'other' || isIgnored(rules, path, kind === 'directory')) continue;
       if (kind === 'file') paths.push(path);
       else if (enter(path)) open.push({ directory: path, rules });
@@ -88,7 +88,7 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
     if (paths.length > 0) yield { paths, pin };
   }
 
-  async function giveWay(): Promise<void> {
+  async function yieldToEventLoop(): Promise<void> {
     await nextTurn();
     turnEndsMs = performance.now() + turnMs;
   }
@@ -100,10 +100,10 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
     return walk.stopped !== undefined;
   }
 
-  /** Undefined when it is not there, not where it was, or not to be read. */
+  /** Undefined when the directory was removed or swapped for a symlink, or may not be read. */
   async function pinDirectory(directory: string): Promise<FileHandle | undefined> {
     const path = posix.join(root, directory);
-    if (kernelPlaces.includes(path)) return undefined;
+    if (kernelDirs.includes(path)) return undefined;
     if (refuses('read', path) !== undefined) {
       walk.refused++;
       return undefined;
@@ -128,29 +128,29 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
 
 type Kind = 'file' | 'directory' | 'other';
 
-/** Undefined where the file system does not say. */
-function kindOf(entry: Dirent): Kind | undefined {
+/** Undefined where the file system does not report the type (d_type). */
+function direntKind(entry: Dirent): Kind | undefined {
   if (entry.isFile() || entry.isSymbolicLink()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice() ? 'other' : undefined;
 }
 
-async function lookAt(pin: FileHandle, name: string): Promise<Kind> {
-  const stat = await lstat(through(pin, name)).catch((error: unknown) => void faultOf(error));
+async function lstatKind(pin: FileHandle, name: string): Promise<Kind> {
+  const stat = await lstat(descriptorPath(pin, name)).catch((error: unknown) => void faultOf(error));
   return stat?.isDirectory() ? 'directory' : stat?.isFile() || stat?.isSymbolicLink() ? 'file' : 'other';
 }
 
-/** The rules from above the root. Whoever walks what they ignore wants to see it. */
+/** The .gitignore rules from above the root; none when they ignore the root itself, because a search there is deliberate. */
 async function rulesAbove(root: string, workspace: string): Promise<IgnoreRules[]> {
   const found = (await ignoreFilesAbove(root, workspace)).map(({ path, text }) => {
     const above = `${posix.relative(dirname(path), root)}/`;
     return parseIgnoreFile(text, '', above);
   });
-  return isHidden(found, found[0]?.above ?? '') ? [] : found;
+  return isRootIgnored(found, found[0]?.above ?? '') ? [] : found;
 }
 
-/** Whether some directory on the way down to the root is ignored. */
-function isHidden(found: readonly IgnoreRules[], above: string): boolean {
+/** Whether the root of the walk, or an ancestor of it, is ignored. */
+function isRootIgnored(found: readonly IgnoreRules[], above: string): boolean {
   const names = above.split('/').slice(0, -1);
   return names.some((_, depth) => {
     const path = names.slice(0, depth + 1).join('/');

@@ -12,18 +12,18 @@ interface Background {
   cwd: string;
   command: RunningCommand;
   confinement: Confinement;
-  kept: OutputCapture;
-  /** Once it has ended. */
+  output: OutputCapture;
+  /** Undefined while the command runs. */
   exit: Exit | undefined;
   problem: string | undefined;
 }
 
-/** Commands that go on after their call, until the run that started them ends. What they said is kept until it was read. */
+/** Background commands: they outlive their tool call and end with the run that started them. Their output is kept until it is polled. */
 export function createBackgrounds({ processes }: { processes: Processes }) {
   const all = new Map<string, Background>();
 
   async function drop(background: Background): Promise<void> {
-    if (all.delete(background.id)) await background.kept.end();
+    if (all.delete(background.id)) await background.output.end();
   }
 
   async function makeRoom(sessionId: string): Promise<boolean> {
@@ -34,12 +34,12 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
     return oldest !== undefined;
   }
 
-  /** The new output and the state. Once it has ended, this is the last that is heard of it. */
-  async function tell(background: Background): Promise<ToolResult> {
-    const { id, kept, exit, problem } = background;
+  /** The new output and the state of a command. The report after its exit is the last one, and drops the command. */
+  async function report(background: Background): Promise<ToolResult> {
+    const { id, output, exit, problem } = background;
     const over = isOver(background);
-    const text = kept.take(over);
-    const artifactId = kept.artifactId();
+    const text = output.take(over);
+    const artifactId = output.artifactId();
     if (over) await drop(background);
     const state = exit ? describeExit(exit) : (problem ?? `${id} is running`);
     const body = text === '' || text.endsWith('\n') ? text : `${text}\n`;
@@ -47,23 +47,26 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
     return toolText(body + notes.join('\n'), (exit !== undefined && exit.code !== 0) || problem !== undefined, {
       ...(exit && { exit_code: exit.code, ...(exit.signal !== null && { signal: exit.signal }) }),
       ...(artifactId !== undefined && over && { artifact_id: artifactId }),
-      counts: { ...kept.counts },
+      counts: { ...output.counts },
     });
   }
 
   function find(id: string, context: ToolContext): Background | ToolResult {
     const background = all.get(id);
     if (background?.sessionId === context.sessionId) return background;
-    return toolText(`There is no background command ${JSON.stringify(id)}: it was read to its end, or its run is over.`, true);
+    return toolText(`There is no background command ${JSON.stringify(id)}: its exit was reported already, or its run is over.`, true);
   }
 
   return {
     async start(command: string, cwd: string, context: ToolContext): Promise<ToolResult> {
       const { sessionId, runId, toolCallId, artifacts, reach } = context;
       if (!(await makeRoom(sessionId)))
-        return toolText(`${limits.backgroundCommandsMax} commands run in the background already; end one of them first.`, true);
+        return toolText(
+          `${limits.backgroundCommandsMax} background commands run already, which is the limit. End one with kill: true first.`,
+          true,
+        );
       const { confinement } = reach;
-      const kept = createOutputCapture({ artifacts, wholeFile: true });
+      const output = createOutputCapture({ artifacts, wholeFile: true });
       const started = await processes.start({
         command,
         cwd,
@@ -72,10 +75,10 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
         sessionId,
         runId,
         toolCallId,
-        onOutput: (chunk) => kept.write(chunk),
+        onOutput: (chunk) => output.write(chunk),
       });
       const id = `bg_${randomBytes(6).toString('hex')}`;
-      const background: Background = { id, sessionId, cwd, command: started, confinement, kept, exit: undefined, problem: undefined };
+      const background: Background = { id, sessionId, cwd, command: started, confinement, output, exit: undefined, problem: undefined };
       all.set(id, background);
       void started.exited.then(
         (exit) => (background.exit = exit),
@@ -85,19 +88,19 @@ export function createBackgrounds({ processes }: { processes: Processes }) {
       if (context.signal.aborted) await started.kill();
       return toolText(`Started in the background as ${id}. Call bash with this id for its output; it ends with the run.`);
     },
-    /** Waits for its end, but not longer than it is told to. */
+    /** Waits for the exit of the command, for `waitMs` at most, and reports. */
     async poll(id: string, waitMs: number, context: ToolContext): Promise<ToolResult> {
       const found = find(id, context);
       if ('content' in found) return found;
-      if (waitMs > 0 && !isOver(found)) await untilEnd(found.command, waitMs, context.signal);
-      return tell(found);
+      if (waitMs > 0 && !isOver(found)) await waitForExit(found.command, waitMs, context.signal);
+      return report(found);
     },
     async kill(id: string, context: ToolContext): Promise<ToolResult> {
       const found = find(id, context);
       if ('content' in found) return found;
       await found.command.kill();
-      // A command that was ended on request is no failure.
-      return { ...(await tell(found)), isError: false };
+      // A command that was killed on request is no error.
+      return { ...(await report(found)), isError: false };
     },
   };
 }
@@ -115,7 +118,7 @@ function isOver({ exit, problem }: Background): boolean {
   return exit !== undefined || problem !== undefined;
 }
 
-async function untilEnd(command: RunningCommand, waitMs: number, signal: AbortSignal): Promise<void> {
+async function waitForExit(command: RunningCommand, waitMs: number, signal: AbortSignal): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   let stop = (): void => undefined;
   const enough = new Promise<void>((resolve) => {

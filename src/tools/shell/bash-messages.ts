@@ -9,26 +9,26 @@ export function describeExit({ code, signal }: Exit): string {
   return signal === null ? `exit code ${code}` : `exit code ${code}, ${signal}`;
 }
 
-/** A line for the model and the person when there are new files that programs run or agents follow; empty otherwise. */
+/** A line for the model and the person about new autorun files, which programs run or agents follow later; empty when there are none. */
 export function describeNewAutorun({ newAutorun }: Exit, cwd: string): string {
   if (newAutorun.length === 0) return '';
-  return `[while it ran, ${named(newAutorun, cwd)} appeared or changed, which programs run or agents follow later without asking: tell the person]`;
+  return `[while the command ran, ${listPaths(newAutorun, cwd)} appeared or changed, which programs run or agents follow later without asking: tell the person]`;
 }
 
-function named(paths: readonly string[], cwd: string): string {
-  const told = paths.slice(0, limits.autorunToldPathsMax).map((path) => shownPath(path, cwd));
-  return paths.length > told.length ? `${told.join(', ')} and ${paths.length - told.length} more` : told.join(', ');
+function listPaths(paths: readonly string[], cwd: string): string {
+  const listed = paths.slice(0, limits.autorunToldPathsMax).map((path) => shownPath(path, cwd));
+  return paths.length > listed.length ? `${listed.join(', ')} and ${paths.length - listed.length} more` : listed.join(', ');
 }
 
 const bytesPerMb = 1024 * 1024;
 
-/** Why a command was ended that took too much, and what would let it. */
+/** Which resource limit a killed command exceeded, and the setting that raises the limit. */
 export function describeExcess({ what, most }: Excess): string {
   if (what === 'processes') return `ended: it had more than ${most} processes at once; limits.command_processes in config.json allows more`;
   return `ended: it took more than ${Math.round(most / bytesPerMb)} MB of memory; limits.command_memory_mb in config.json allows more`;
 }
 
-/** As package managers, git, curl and the libraries of languages say it; none of them says it of anything but the network. */
+/** Network errors of package managers, git, curl and standard libraries; texts that nothing but a network failure produces. */
 const noNetwork = new RegExp(
   [
     "network is unreachable|no route to host|connection refused|could ?n[o']t connect to|failed to connect to|unable to connect to",
@@ -42,27 +42,27 @@ const noNetwork = new RegExp(
   'i',
 );
 const noWriting = /Read-only file system|EROFS|Device or resource busy|EBUSY/i;
-/** As programs print it for a file that they could not write, and hardly anything else does. */
+/** The error of a program that could not write a file (EROFS, EBUSY); hardly anything else prints such a line. */
 const couldNotWrite = /: (?:Read-only file system|Device or resource busy)\r?$/m;
 const noPermission = /Permission denied|Operation not permitted|EACCES|EPERM|no new privileges|No space left on device/i;
 
 export interface Sandboxed {
   cwd: string;
   confinement: Confinement;
-  /** Paths that it could not write. */
+  /** Paths that were read-only for the command. */
   readOnly: readonly string[];
 }
 
 /**
- * A line for the model when what went wrong looks like the sandbox; empty otherwise. Programs may end with 0 all the same: `git checkout` does
- * when it cannot replace a file.
+ * A hint for the model when the output looks like a failure caused by the sandbox; empty otherwise. The exit code may be 0 all the same:
+ * `git checkout` succeeds when it cannot replace a file.
  */
 export function sandboxHint(output: string, { code }: Exit, { cwd, confinement: { kind, network }, readOnly }: Sandboxed): string {
   if (kind !== 'sandbox') return '';
   const refused = refusedIn(output, readOnly);
   if (refused.length > 0)
     return (
-      `[read-only for commands, because programs run it later or a rule says so: ${named(refused, cwd)}. What the command wanted to change ` +
+      `[read-only for commands, because programs run it later or a rule says so: ${listPaths(refused, cwd)}. What the command wanted to change ` +
       'there is as it was: compare git status before a commit. Use write or edit, or unsandboxed: true; the person is asked]'
     );
   if (code !== 0 && !network && noNetwork.test(output)) return hint('has no network', 'network: true');
@@ -72,13 +72,13 @@ export function sandboxHint(output: string, { code }: Exit, { cwd, confinement: 
   return '';
 }
 
-/** Read-only paths that lines about writing name. */
+/** The read-only paths that occur in lines about failed writes. */
 function refusedIn(output: string, readOnly: readonly string[]): string[] {
   const lines = output.split('\n').filter((line) => noWriting.test(line));
   if (lines.length === 0) return [];
   return readOnly.filter((path) => {
     const last = basename(path);
-    // `hooks` alone may be anything.
+    // A bare `hooks` is ambiguous: match it with its parent directory.
     const name = last.startsWith('.') ? last : `${basename(dirname(path))}/${last}`;
     return lines.some((line) => mentions(line, name));
   });

@@ -50,7 +50,7 @@ const parameters = z
 
 type BashArgs = z.infer<typeof parameters>;
 
-/** Runs commands in the session's directory. When a call ends, nothing of it is left, but for what was started in the background. */
+/** Runs shell commands in the working directory. Every process of a call is killed when the call ends, except background commands. */
 export function createBashTool({ processes }: { processes: Processes }): Tool<BashArgs> {
   const backgrounds = createBackgrounds({ processes });
   return {
@@ -67,7 +67,7 @@ export function createBashTool({ processes }: { processes: Processes }): Tool<Ba
       try {
         if (context.signal.aborted) return toolText('Stopped before it began.', true);
         if (args.command === undefined) return await useBackground(backgrounds, args, context);
-        const cwd = directoryOf(context);
+        const cwd = workingDirectory(context);
         if (args.background) return await backgrounds.start(args.command, cwd, context);
         return await runCommand(processes, args.command, args.timeout, cwd, context);
       } catch (error) {
@@ -83,24 +83,26 @@ function useBackground(backgrounds: Backgrounds, { id = '', kill, timeout = 0 }:
   return backgrounds.poll(id, Math.min(timeout * 1000, limits.bashTimeoutMaxMs), context);
 }
 
-/** Where the command is started; in a private directory of the sandbox when the session's is not a workspace. */
-function directoryOf({ reach }: ToolContext): string {
+/** The working directory of a command; a private directory of the sandbox when the session's directory is not a workspace. */
+function workingDirectory({ reach }: ToolContext): string {
   const cwd = reach.workspace;
   if (reach.noWorkspace !== undefined && reach.confinement.kind === 'sandbox') return privateDir;
   try {
-    // It was judged as a real path: a link that stands there by now is not followed.
+    // The policy judged a real path: a symlink swapped in since is refused.
     if (realpathSync(cwd) === cwd && statSync(cwd).isDirectory()) return cwd;
-    throw new CannotStart(`${cwd} is not the directory any more that it was.`);
+    throw new CannotStart(
+      `The working directory ${cwd} was replaced by a symbolic link or a file. Put the directory back, or begin a session where it is now.`,
+    );
   } catch (error) {
     if (error instanceof CannotStart) throw error;
     throw new CannotStart(`The working directory ${cwd} cannot be used: ${(error as NodeJS.ErrnoException).code ?? String(error)}.`);
   }
 }
 
-/** Told with every result: a model that finds an empty directory must know why. */
+/** Part of every result: a model that finds an empty working directory must know why. */
 function noWorkspaceHint({ reach }: ToolContext): string {
   if (reach.noWorkspace === undefined || reach.confinement.kind !== 'sandbox') return '';
-  return `[it ran in a private, empty ${privateDir}: ${reach.noWorkspace}]`;
+  return `[the command ran in a private, empty ${privateDir}: ${reach.noWorkspace}]`;
 }
 
 async function runCommand(
@@ -113,11 +115,11 @@ async function runCommand(
   const { sessionId, runId, toolCallId, artifacts, signal } = context;
   const { confinement } = context.reach;
   const timeoutMs = Math.min(timeout * 1000, limits.bashTimeoutMaxMs);
-  const kept = createOutputCapture({ artifacts });
+  const output = createOutputCapture({ artifacts });
   const live = createLiveOutput((text) => context.output(text));
   const onOutput = (chunk: Buffer): void | Promise<void> => {
     live.push(chunk);
-    return kept.write(chunk);
+    return output.write(chunk);
   };
   try {
     const handle = await processes.start({
@@ -130,15 +132,15 @@ async function runCommand(
       toolCallId,
       onOutput,
     });
-    const stopped = await untilOver(handle, timeoutMs, signal);
+    const stopped = await waitOrKill(handle, timeoutMs, signal);
     const exit = await handle.exited;
     if (!signal.aborted) live.end();
-    const text = kept.take(true);
-    const artifactId = kept.artifactId();
+    const text = output.take(true);
+    const artifactId = output.artifactId();
     const notes = [
       noWorkspaceHint(context),
       timeout * 1000 > timeoutMs ? `[a timeout of ${timeout} s is too long; ${secondsMax} s were allowed]` : '',
-      stopped === 'timeout' ? `[stopped after ${timeoutMs / 1000} s; with background: true it could go on]` : '',
+      stopped === 'timeout' ? `[stopped by the timeout after ${timeoutMs / 1000} s; give a longer timeout, or background: true]` : '',
       stopped === 'abort' ? '[stopped]' : '',
       exit.excess ? `[${describeExcess(exit.excess)}]` : '',
       stopped === undefined && !exit.excess ? sandboxHint(text, exit, { cwd, confinement, readOnly: handle.readOnly }) : '',
@@ -150,15 +152,15 @@ async function runCommand(
       exit_code: exit.code,
       ...(exit.signal !== null && { signal: exit.signal }),
       ...(artifactId !== undefined && { artifact_id: artifactId }),
-      counts: { ...kept.counts },
+      counts: { ...output.counts },
     });
   } finally {
-    await kept.end();
+    await output.end();
   }
 }
 
-/** Undefined when the command ended by itself; otherwise it is stopped, and nothing of it is left. */
-async function untilOver(handle: RunningCommand, timeoutMs: number, signal: AbortSignal): Promise<'timeout' | 'abort' | undefined> {
+/** Waits for the exit; kills the process tree on timeout or abort. Undefined when the command ended by itself. */
+async function waitOrKill(handle: RunningCommand, timeoutMs: number, signal: AbortSignal): Promise<'timeout' | 'abort' | undefined> {
   let timer: NodeJS.Timeout | undefined;
   let stop = (): void => undefined;
   const interrupted = new Promise<'timeout' | 'abort'>((resolve) => {

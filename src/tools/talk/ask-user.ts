@@ -24,7 +24,7 @@ const parameters = z
 
 type AskArgs = z.infer<typeof parameters>;
 
-/** Asks a person and says in words what was answered. No answer is a result too, not an error. */
+/** Asks a person and returns the answer in words. No answer is a result as well, not an error. */
 export function createAskUserTool(): Tool<AskArgs> {
   return {
     ...toolFacts.ask_user,

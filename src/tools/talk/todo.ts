@@ -15,7 +15,7 @@ const parameters = z.object({
   items: z.array(item).max(limits.todoItemsMax).optional().describe('the whole new list; without it, the list is read'),
 });
 
-/** Keeps the lists; one a session. */
+/** Storage of the todo lists, one per session. */
 export interface Todos {
   read(sessionId: string): Item[];
   write(sessionId: string, items: Item[]): void;
@@ -23,13 +23,13 @@ export interface Todos {
 
 const marks: Record<Item['state'], string> = { pending: '[ ]', in_progress: '[>]', done: '[x]' };
 
-/** A list in words, one line an item. */
+/** A todo list as text, one line per item. */
 export function describeTodos(items: readonly Item[]): string {
   if (items.length === 0) return 'The list is empty.';
   return items.map(({ text, state }) => `${marks[state]} ${text.replaceAll(/\s+/gu, ' ')}`).join('\n');
 }
 
-/** The list of what is to be done in a session. Written as a whole, so running it again changes nothing. */
+/** The todo list of a session. Written as a whole, so that a repeated call is idempotent. */
 export function createTodoTool({ todos }: { todos: Todos }): Tool<z.infer<typeof parameters>> {
   return {
     ...toolFacts.todo,
