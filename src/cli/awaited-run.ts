@@ -40,7 +40,7 @@ export async function awaitRun(berth: Berth, sessionId: string, runId: string, {
     if (message.run_id !== runId || message.role !== 'assistant' || finished.has(message.id)) return;
     finished.add(message.id);
     stream.finish(message);
-    if (message.stop_reason === 'length') tell('the answer was cut: it reached the most that the model may say at once');
+    if (message.stop_reason === 'length') tell('the answer was truncated: it reached the output limit of the model');
     // Of a very long one the message has only the beginning.
     if (!message.truncated) output = message.text;
   }

@@ -15,16 +15,16 @@ export function isParked(state: SessionState, asked: ReadonlySet<string>, resuma
   return run.calls.some((call) => asked.has(call.id)) && begun.every((call) => resumable(call.name) && asked.has(call.id));
 }
 
-interface LeftRun extends Pick<Settlement, 'spoken'> {
+interface LeftRun extends Pick<Settlement, 'partialContent'> {
   /** A new run continues it in the same commit. */
   carryOn: boolean;
 }
 
 /** What a run that its daemon left behind comes to. */
-export function settleLeftRun(state: SessionState, { spoken, carryOn }: LeftRun, fresh: Fresh): Decision {
+export function settleLeftRun(state: SessionState, { partialContent, carryOn }: LeftRun, fresh: Fresh): Decision {
   if (!state.run) return reject('no_active_run');
   const outcome = state.run.aborting ? 'aborted' : 'interrupted';
-  const settled = settleRun(state, { outcome, error: null, spoken }, fresh);
+  const settled = settleRun(state, { outcome, error: null, partialContent }, fresh);
   if (!settled.ok || outcome === 'aborted' || !carryOn) return settled;
   const draft = createDraft(state);
   for (const fact of settled.facts) draft.say(fact);

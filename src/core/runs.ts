@@ -55,7 +55,7 @@ export function endMessage(
     const text = `${message.model ?? 'the model'} sent an empty answer`;
     draft.say({ type: 'warning', payload: { ...atTurn(state), code: 'empty_answer', message: text } });
   } else if (message.stopReason === 'length') {
-    const text = 'the answer was cut: it reached the most that the model may say at once';
+    const text = 'the answer was truncated: it reached the output limit of the model';
     draft.say({ type: 'warning', payload: { ...atTurn(state), code: 'length', message: text } });
   }
   sayUsage(draft, message.usage ?? null, contextLeftPercent);
@@ -236,7 +236,7 @@ export function endTurn(state: SessionState, fresh: Fresh): Decision {
   if (!run || run.aborting) return reject('aborted');
   if (run.turns >= limits.turnsPerRunMax) {
     const message = `the run was stopped after ${limits.turnsPerRunMax} turns`;
-    return settleRun(state, { outcome: 'failed', error: { code: 'session_error', message }, spoken: [] }, fresh);
+    return settleRun(state, { outcome: 'failed', error: { code: 'session_error', message }, partialContent: [] }, fresh);
   }
   const draft = createDraft(state);
   if (run.turn) sayTurnEnd(draft, run.turn);
@@ -294,7 +294,7 @@ export function stopForDenial(state: SessionState, callId: string, why: string, 
     sayResolved(draft, (request) => request.tool_call_id === call.id, 'abort', 'aborted');
     sayCallEnd(draft, call, call.id === callId ? notRun(why) : other, fresh);
   }
-  const settled = settleRun(draft.state, { outcome: 'aborted', error: null, spoken: [] }, fresh);
+  const settled = settleRun(draft.state, { outcome: 'aborted', error: null, partialContent: [] }, fresh);
   return settled.ok ? accept([...draft.facts, ...settled.facts], undefined) : settled;
 }
 
@@ -304,7 +304,7 @@ export interface Settlement {
   outcome: 'aborted' | 'failed' | 'interrupted';
   error: RunError | null;
   /** What the open message had said so far. */
-  spoken: ContentBlock[];
+  partialContent: ContentBlock[];
   /** What it used up. */
   usage?: Usage | null;
 }
@@ -324,12 +324,14 @@ export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh):
   const { run } = state;
   if (!run) return reject('no_active_run');
   // An abort that was accepted is what the run comes to, whatever else goes wrong at the same moment.
-  const { outcome, error, spoken, usage }: Settlement = run.aborting ? { ...asked, outcome: 'aborted', error: toAbortError(run) } : asked;
+  const { outcome, error, partialContent, usage }: Settlement = run.aborting
+    ? { ...asked, outcome: 'aborted', error: toAbortError(run) }
+    : asked;
   const words = settleWords[outcome];
   const draft = createDraft(state);
   if (run.message) {
     // Calls of a message that was cut never ran and their arguments may be half: they are not part of what was said.
-    const content = spoken.filter((block) => block.type !== 'tool_call');
+    const content = partialContent.filter((block) => block.type !== 'tool_call');
     sayMessageEnd(draft, { id: run.message.id, role: 'assistant', content, stopReason: words.stop, model: state.model }, outcome, fresh);
   }
   for (const call of draft.state.run?.calls ?? []) {

@@ -167,7 +167,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
 
   function configWarnings(): string[] {
     const { systemPromptPath } = models;
-    return [...findConfigWarnings(config(), { systemPromptPath, env }), ...engine.ruleBook.configWarnings()];
+    return [...findConfigWarnings(config(), { systemPromptPath, env }), ...engine.effectiveRules.configWarnings()];
   }
 
   function reload(): Reloaded {

@@ -37,22 +37,22 @@ import { createWakes } from './door/wakes.js';
 
 export interface EngineDeps {
   store: Store;
-  /** Asked for anew each time: the config may have been read again. */
+  /** Called for each use, never cached: a reload of the config replaces the providers. */
   providers(): Providers;
   systemPrompt: SystemPrompt;
   summaryInstructions: string;
   retries(): RetrySettings;
   compactAtPercent(): number | undefined;
-  /** Berth's own, which are always there. */
+  /** Berth's own tools, which cannot be removed. */
   tools: ToolEntry[];
-  /** Loaded when it is first needed. */
+  /** Lazy: the policy is loaded with the first call that needs it. */
   loadPolicy(): Promise<Policy>;
-  /** Undefined as long as it was not loaded. */
+  /** Undefined until `loadPolicy` has resolved. */
   policy(): Policy | undefined;
   ruleSources: RuleSources;
-  /** How long an approval waits; null is for ever. */
+  /** Timeout of an approval; null waits for ever. */
   approvalTimeoutMs(): number | null;
-  /** Where long output is kept. */
+  /** Directory of the artifact files. */
   artifactsDir: string;
   /** Ends every process that a run has started; resolves when none is left. */
   endProcesses(runId: string): Promise<void>;
@@ -63,27 +63,27 @@ export interface EngineDeps {
   clock(): number;
   newId: Fresh['id'];
   attended(sessionId: string, method: UiMethod): boolean;
-  /** Named places at which the crash suite kills the daemon. */
+  /** Fault injection: the crash suite kills the daemon at these points. */
   fault(point: FaultPoint): void;
-  /** The store cannot be trusted any more. Does not return. */
+  /** A fatal fault of the store, as a failed fsync. Does not return. */
   onFatal(error: unknown): never;
-  /** Something that no handling was written for. Does not return. */
+  /** An unexpected exception. Does not return. */
   onBug(error: unknown): never;
 }
 
-/** Everything that happens: runs, turns, tools, questions. State changes through `commit` only. */
+/** Runs, turns, tool calls and requests to people. State changes through `commit` only. */
 export function createEngine(deps: EngineDeps) {
   const { providers, now, clock, newId, attended, fault, onFatal, onBug } = deps;
   const store = toReadStore(deps.store);
-  const tools = createToolRegistry({ own: deps.tools, onChange: tellTools });
-  const untoldTools = new Map<string, ToolChange>();
+  const tools = createToolRegistry({ own: deps.tools, onChange: announceTool });
+  const pendingToolChanges = new Map<string, ToolChange>();
   const wakes = createWakes();
   const commitListeners = new Set<(events: readonly DurableEvent[]) => void>();
-  const giveUp = new AbortController();
+  const stopRetrying = new AbortController();
   let isClosed = false;
   /**
-   * Live text moves subscribers only; everything else looks when something was committed. It goes out as soon as all that came with it is
-   * read: the end of the turn comes after more reads of the same socket, and readers would have nothing to do meanwhile.
+   * Wakes for streamed text, which only subscribers read. They are flushed in process.nextTick, which runs before further reads of the
+   * provider's socket: setImmediate would add latency to every delta.
    */
   const liveWakes = createWakes((flush) => process.nextTick(flush));
   const live = createLiveMessages({ wake: liveWakes.wake });
@@ -100,8 +100,8 @@ export function createEngine(deps: EngineDeps) {
       fault,
       onFatal,
     }),
-    onParked: tellParked,
-    stopped: giveUp.signal,
+    onParked: setStoreStatus,
+    stopped: stopRetrying.signal,
   });
   const { decide, create, decideShared, maintain, tryMaintain, attemptMaintain, maintainWithRetry } = commit;
   const checkpoint = createCheckpoint({ store, bookkeeping: commit, live, fault });
@@ -110,18 +110,18 @@ export function createEngine(deps: EngineDeps) {
   const requests = createRequests({ store, commit, wakes, now, attended });
   const findRuleProblem = (rule: Rule, workspace: string | undefined): RuleProblem | undefined =>
     deps.policy()?.findRuleProblem(rule, { ...toolNames(), workspace });
-  const ruleBook = createEffectiveRules({ store, sources: deps.ruleSources, requests, attended, findProblem: findRuleProblem });
+  const effectiveRules = createEffectiveRules({ store, sources: deps.ruleSources, requests, attended, findProblem: findRuleProblem });
   const anchors = createAnchors({ store, bookkeeping: commit, requests });
   const authorizer = createCallAuthorizer({
     loadPolicy: deps.loadPolicy,
     requests,
-    holdDirectory: anchors.hold,
-    rulesFor: ruleBook.rulesFor,
-    knownRules: ruleBook.known,
+    verifyDirectory: anchors.verify,
+    rulesFor: effectiveRules.rulesFor,
+    rulesInForce: effectiveRules.rulesInForce,
     modeOf: (sessionId) => store.sessions.load(sessionId)?.approvalMode,
     timeoutMs: deps.approvalTimeoutMs,
   });
-  const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random, now, tellWaiting });
+  const attempt = createAttempts({ commit, settings: deps.retries, random: Math.random, now, setModelStatus });
   const compactions = createCompactions({
     store,
     commit,
@@ -168,18 +168,18 @@ export function createEngine(deps: EngineDeps) {
     housekeeping.note();
   });
 
-  /** Whoever waits for an approval looks again whether it is still needed. */
+  /** Wakes every session with an open request, to judge the calls that wait for an approval again. */
   function rulesChanged(): void {
     for (const sessionId of store.requests.askingSessions()) wakes.wake(sessionId);
   }
 
   function toolNames(): { toolNames: string[]; harmlessTools: string[] } {
-    const known = tools.list();
-    const harmless = known.filter(({ touchesNothing }) => touchesNothing === true);
-    return { toolNames: known.map(({ name }) => name), harmlessTools: harmless.map(({ name }) => name) };
+    const entries = tools.list();
+    const harmless = entries.filter(({ touchesNothing }) => touchesNothing === true);
+    return { toolNames: entries.map(({ name }) => name), harmlessTools: harmless.map(({ name }) => name) };
   }
 
-  /** Whether a session's model is told of a tool, and may call it. */
+  /** Whether a tool is offered to a session's model: only an offered tool can be called. */
   function isOffered(tool: ToolFacts, { activeTools, model }: Pick<SessionState, 'activeTools' | 'model'>): boolean {
     return isOfferedTo(model, tool) && (activeTools === null || activeTools.includes(tool.name));
   }
@@ -188,31 +188,36 @@ export function createEngine(deps: EngineDeps) {
     return tools.find(toolName)?.entry.resumable === true;
   }
 
-  /** A tool counts from now on. What the store does not take now is told in order once it does; of each tool the newest change. */
-  function tellTools(op: ToolChange, name: string): void {
+  /** Commits a `tools_update` event. While the store takes no writes, the newest change of each tool is queued and retried in order. */
+  function announceTool(op: ToolChange, name: string): void {
     if (isClosed) return;
-    const waits = untoldTools.size > 0;
-    if (!waits && !isRefused(commit.decideShared(() => toolsUpdate(op, name)))) return;
-    untoldTools.delete(name);
-    untoldTools.set(name, op);
-    if (!waits) tellUntoldTools().catch(onBug);
+    const waits = pendingToolChanges.size > 0;
+    if (!waits && !isStoreFault(commit.decideShared(() => toolsUpdate(op, name)))) return;
+    pendingToolChanges.delete(name);
+    pendingToolChanges.set(name, op);
+    if (!waits) announcePendingTools().catch(onBug);
   }
 
-  async function tellUntoldTools(): Promise<void> {
-    for (let [next] = untoldTools; next && !isClosed; [next] = untoldTools) {
+  async function announcePendingTools(): Promise<void> {
+    for (let [next] = pendingToolChanges; next && !isClosed; [next] = pendingToolChanges) {
       const [name, op] = next;
       await commit.decideSharedWithRetry(() => toolsUpdate(op, name));
-      // One that has changed again meanwhile stands at the end.
-      if (untoldTools.get(name) === op) untoldTools.delete(name);
+      // A tool that has changed again meanwhile is at the end of the queue.
+      if (pendingToolChanges.get(name) === op) pendingToolChanges.delete(name);
     }
   }
 
-  function tellWaiting(sessionId: string, text: string): void {
+  function setModelStatus(sessionId: string, text: string): void {
     signals.set(sessionId, 'status:model', { type: 'ui_status', payload: { session_id: sessionId, params: { key: 'model', text } } });
   }
 
-  function tellParked(sessionId: string, fault: StoreFault | undefined): void {
-    const text = fault === 'storage_full' ? 'the disk is full: waiting for room' : fault ? 'the store is busy: waiting' : '';
+  function setStoreStatus(sessionId: string, fault: StoreFault | undefined): void {
+    const text =
+      fault === 'storage_full'
+        ? 'the disk is full: free some space, the run waits'
+        : fault
+          ? 'the database is locked by another program: the run waits'
+          : '';
     signals.set(sessionId, 'status:store', { type: 'ui_status', payload: { session_id: sessionId, params: { key: 'store', text } } });
   }
 
@@ -220,7 +225,7 @@ export function createEngine(deps: EngineDeps) {
     store,
     commit: { decide, create, decideShared } satisfies Commit,
     bookkeeping: { maintain, tryMaintain, attemptMaintain, maintainWithRetry } satisfies Bookkeeping & Partial<RetryingCommit>,
-    /** Hears the events of every commit before anyone is woken, to have them ready for readers. Whoever missed some reads the log. */
+    /** Calls a listener with the events of every commit before any session is woken: a cache, for what is missed is in the log. */
     onCommitted(listener: (events: readonly DurableEvent[]) => void): void {
       commitListeners.add(listener);
     },
@@ -235,9 +240,9 @@ export function createEngine(deps: EngineDeps) {
     isOffered,
     artifacts,
     policy: deps.policy,
-    ruleBook,
+    effectiveRules,
     findRuleProblem,
-    /** To be called when rules changed other than by a commit. */
+    /** To be called when rules changed without a commit, as by a reload of the config. */
     rulesChanged,
     anchors,
     ruleSources: deps.ruleSources,
@@ -246,7 +251,7 @@ export function createEngine(deps: EngineDeps) {
     waitsForSlot: slots.isWaiting,
     nextCalls: toolCalls.next,
     isStopping: drainers.isStopping,
-    /** Settles what the last daemon left and goes on with what only waited for a person. Call once, before anyone connects. */
+    /** Crash recovery: settles the runs that the last daemon left, resumes those that waited for a person. Call once, before listening. */
     recover() {
       artifacts.sweep();
       const recovered = recoverRuns({ store, commit, resumable: isResumable });
@@ -255,7 +260,7 @@ export function createEngine(deps: EngineDeps) {
       housekeeping.note();
       return recovered;
     },
-    /** Nothing touches the store after this. */
+    /** Ends all timers and wakes: the store may be closed afterwards. */
     close(): void {
       isClosed = true;
       housekeeping.stop();
@@ -263,25 +268,25 @@ export function createEngine(deps: EngineDeps) {
       wakes.close();
       liveWakes.close();
     },
-    /** Interrupts what runs and waits until it is settled, for a bounded time when the store does not take commits. */
+    /** Interrupts all runs and waits until they are settled; commits are retried for a bounded time. */
     async stop(): Promise<void> {
-      const timer = setTimeout(() => giveUp.abort(), limits.stopMs / 2);
+      const timer = setTimeout(() => stopRetrying.abort(), limits.stopMs / 2);
       await drainers.stop();
       clearTimeout(timer);
-      giveUp.abort();
+      stopRetrying.abort();
     },
   };
 }
 export type Engine = ReturnType<typeof createEngine>;
 
-/** The engine for who serves clients: what they change is decided. */
+/** The engine for the server: commands of clients are decided, so bookkeeping is left out. */
 export type ServedEngine = Omit<Engine, 'bookkeeping'>;
 
 function toolsUpdate(op: ToolChange, toolName: string): Decision {
   return accept([{ type: 'tools_update', payload: { session_id: noSession, op, tool_name: toolName } }], undefined);
 }
 
-/** The store did not take it now, and may later. */
-function isRefused(outcome: Outcome<unknown>): boolean {
+/** A transient fault: the disk is full, or the database is locked. */
+function isStoreFault(outcome: Outcome<unknown>): boolean {
   return !outcome.ok && outcome.fault !== undefined;
 }

@@ -13,7 +13,7 @@ function createPausedPlay(...ids: string[]): CorePlay {
   const play = createPlay();
   play.prompt();
   for (const id of ids) play.followUp(id);
-  play.take(settleRun(play.state, { outcome: 'interrupted', error: null, spoken: [] }, play.fresh));
+  play.take(settleRun(play.state, { outcome: 'interrupted', error: null, partialContent: [] }, play.fresh));
   return play;
 }
 
@@ -155,7 +155,7 @@ describe('while a run is being aborted', () => {
     return play;
   }
   function settle(play: CorePlay): string[] {
-    return play.take(settleRun(play.state, { outcome: 'aborted', error: null, spoken: [] }, play.fresh));
+    return play.take(settleRun(play.state, { outcome: 'aborted', error: null, partialContent: [] }, play.fresh));
   }
 
   test('a prompt is refused with run_in_progress, a steer or follow-up with no_active_run', () => {
@@ -208,7 +208,7 @@ describe('while a run is being aborted', () => {
       for (const id of ['inp_2', 'inp_3']) play.take(play.submit(id, { command: 'steer', otherwise: 'prompt' }));
       settle(play);
       if (outcome === 'aborted') play.take(abortRun(play.state, true, undefined));
-      const told = play.take(settleRun(play.state, { outcome, error: null, spoken: [] }, play.fresh));
+      const told = play.take(settleRun(play.state, { outcome, error: null, partialContent: [] }, play.fresh));
       expect(told).not.toContain('agent_start');
       expect(play.state).toMatchObject({ run: null, paused: true });
       expect(texts(play)).toEqual(['inp_3']);
@@ -393,7 +393,7 @@ describe('the queue as a whole', () => {
     play.prompt('inp_p2');
     play.followUp('inp_2');
     play.steer('inp_3');
-    play.take(settleRun(play.state, { outcome: 'interrupted', error: null, spoken: [] }, play.fresh));
+    play.take(settleRun(play.state, { outcome: 'interrupted', error: null, partialContent: [] }, play.fresh));
     expect(play.take(resumeQueue(play.state, play.fresh))).toContain('queue_update taken inp_3');
   });
 
@@ -417,7 +417,7 @@ describe('the queue as a whole', () => {
     play.followUp('inp_1');
     play.take(abortRun(play.state, true, undefined));
     play.take(resumeQueue(play.state, play.fresh));
-    const told = play.take(settleRun(play.state, { outcome: 'aborted', error: null, spoken: [] }, play.fresh));
+    const told = play.take(settleRun(play.state, { outcome: 'aborted', error: null, partialContent: [] }, play.fresh));
     expect(play.state.paused).toBe(false);
     expect(told.slice(told.indexOf('agent_end aborted'))).toContain('queue_update taken inp_1');
   });

@@ -16,7 +16,7 @@ function createEnded(outcome: 'aborted' | 'failed' | 'interrupted', ...followUps
   const play = createPlay();
   play.prompt();
   for (const id of followUps) play.followUp(id);
-  play.take(settleRun(play.state, { outcome, error: null, spoken: [{ type: 'text', text: 'half' }] }, play.fresh));
+  play.take(settleRun(play.state, { outcome, error: null, partialContent: [{ type: 'text', text: 'half' }] }, play.fresh));
   return play;
 }
 
@@ -84,7 +84,7 @@ describe('a run that its daemon left is settled', () => {
     play.prompt();
     play.followUp('inp_f');
     play.take(beginMessage(play.state, 'msg_x'));
-    expect(play.take(settleLeftRun(play.state, { spoken: [{ type: 'text', text: 'half' }], carryOn: false }, play.fresh))).toEqual([
+    expect(play.take(settleLeftRun(play.state, { partialContent: [{ type: 'text', text: 'half' }], carryOn: false }, play.fresh))).toEqual([
       'message_end assistant',
       'turn_end 1',
       'queue_update paused',
@@ -97,7 +97,7 @@ describe('a run that its daemon left is settled', () => {
     const play = createPlay();
     play.prompt();
     play.take(abortRun(play.state, false, undefined));
-    expect(play.take(settleLeftRun(play.state, { spoken: [], carryOn: true }, play.fresh)).at(-1)).toBe('agent_end aborted');
+    expect(play.take(settleLeftRun(play.state, { partialContent: [], carryOn: true }, play.fresh)).at(-1)).toBe('agent_end aborted');
     expect(play.state.run).toBeNull();
   });
 
@@ -106,7 +106,7 @@ describe('a run that its daemon left is settled', () => {
     play.prompt();
     play.take(abortRun(play.state, false, undefined));
     play.take(play.submit('inp_2', { command: 'steer', otherwise: 'prompt' }));
-    play.take(settleLeftRun(play.state, { spoken: [], carryOn: false }, play.fresh));
+    play.take(settleLeftRun(play.state, { partialContent: [], carryOn: false }, play.fresh));
     expect(play.state.run).toMatchObject({ turn: { inputIds: ['inp_2'] } });
   });
 
@@ -114,7 +114,7 @@ describe('a run that its daemon left is settled', () => {
     const play = createPlay();
     play.prompt();
     const left = play.state.run?.id;
-    const decision = settleLeftRun(play.state, { spoken: [], carryOn: true }, play.fresh);
+    const decision = settleLeftRun(play.state, { partialContent: [], carryOn: true }, play.fresh);
     expect(factsOf(decision).find((fact) => fact.type === 'agent_start')).toMatchObject({ payload: { resumes: left } });
     expect(play.take(decision)).toEqual([
       'turn_end 1',

@@ -308,7 +308,11 @@ describe('settling a run', () => {
     const play = createRunning();
     play.take(beginMessage(play.state, 'msg_open'));
     play.take(abortRun(play.state, false, undefined));
-    const decision = settleRun(play.state, { outcome: 'aborted', error: null, spoken: [{ type: 'text', text: 'so far' }] }, play.fresh);
+    const decision = settleRun(
+      play.state,
+      { outcome: 'aborted', error: null, partialContent: [{ type: 'text', text: 'so far' }] },
+      play.fresh,
+    );
     expect(factsOf(decision)[0]).toMatchObject({
       type: 'message_end',
       payload: { message_id: 'msg_open', message: { text: 'so far', stop_reason: 'aborted' } },
@@ -319,7 +323,7 @@ describe('settling a run', () => {
   test.each(['aborted', 'failed', 'interrupted'] as const)('discards an open message that said nothing: %s', (outcome) => {
     const play = createRunning();
     play.take(beginMessage(play.state, 'msg_open'));
-    const told = play.take(settleRun(play.state, { outcome, error: null, spoken: [] }, play.fresh));
+    const told = play.take(settleRun(play.state, { outcome, error: null, partialContent: [] }, play.fresh));
     expect(told[0]).toBe(`message_end assistant discarded ${outcome}`);
     expect(told.at(-1)).toBe(`agent_end ${outcome}`);
   });
@@ -327,11 +331,11 @@ describe('settling a run', () => {
   test('leaves out calls of a message that was cut: they never ran', () => {
     const play = createRunning();
     play.take(beginMessage(play.state, 'msg_open'));
-    const spoken = [
+    const partialContent = [
       { type: 'text' as const, text: 'I call' },
       { type: 'tool_call' as const, id: 'call_1', name: 'echo', arguments: {} },
     ];
-    const told = play.take(settleRun(play.state, { outcome: 'interrupted', error: null, spoken }, play.fresh));
+    const told = play.take(settleRun(play.state, { outcome: 'interrupted', error: null, partialContent }, play.fresh));
     expect(told.some((words) => words.startsWith('tool_execution'))).toBe(false);
   });
 
@@ -342,7 +346,7 @@ describe('settling a run', () => {
     play.start('call_2');
     play.ask({ toolCallId: 'call_2' });
     play.followUp('inp_f');
-    const told = play.take(settleRun(play.state, { outcome: 'interrupted', error: null, spoken: [] }, play.fresh));
+    const told = play.take(settleRun(play.state, { outcome: 'interrupted', error: null, partialContent: [] }, play.fresh));
     expect(told).toEqual([
       'ui_resolved interrupted interrupted',
       'tool_execution_end call_2',
@@ -363,8 +367,8 @@ describe('settling a run', () => {
     const play = createRunning();
     play.answer({ calls: ['echo', 'echo'] });
     play.start('call_1');
-    const results = factsOf(settleRun(play.state, { outcome: 'interrupted', error: null, spoken: [] }, play.fresh)).flatMap((fact) =>
-      fact.type === 'tool_execution_end' ? [fact.payload] : [],
+    const results = factsOf(settleRun(play.state, { outcome: 'interrupted', error: null, partialContent: [] }, play.fresh)).flatMap(
+      (fact) => (fact.type === 'tool_execution_end' ? [fact.payload] : []),
     );
     expect(results).toMatchObject([
       { is_error: true, skipped: false, result: expect.stringContaining('may or may not have had its effect') },
@@ -378,7 +382,7 @@ describe('settling a run', () => {
     play.start('call_1');
     play.ask();
     play.take(abortRun(play.state, false, undefined));
-    expect(play.take(settleRun(play.state, { outcome: 'aborted', error: null, spoken: [] }, play.fresh))[0]).toBe(
+    expect(play.take(settleRun(play.state, { outcome: 'aborted', error: null, partialContent: [] }, play.fresh))[0]).toBe(
       'ui_resolved abort aborted',
     );
   });
@@ -386,7 +390,7 @@ describe('settling a run', () => {
   test('says why a run failed and pauses the queue', () => {
     const play = createRunning();
     const error = { code: 'provider_error', message: 'no', cause: 'overloaded' };
-    const told = play.take(settleRun(play.state, { outcome: 'failed', error, spoken: [] }, play.fresh));
+    const told = play.take(settleRun(play.state, { outcome: 'failed', error, partialContent: [] }, play.fresh));
     expect(told).toEqual(['turn_end 1', 'error', 'queue_update paused', 'agent_end failed']);
     expect(play.state.lastRun).toMatchObject({ outcome: 'failed', error });
   });
@@ -394,12 +398,12 @@ describe('settling a run', () => {
   test('as aborted does not pause by itself', () => {
     const play = createRunning();
     play.take(abortRun(play.state, false, undefined));
-    play.take(settleRun(play.state, { outcome: 'aborted', error: null, spoken: [] }, play.fresh));
+    play.take(settleRun(play.state, { outcome: 'aborted', error: null, partialContent: [] }, play.fresh));
     expect(play.state.paused).toBe(false);
   });
 
   test('of nothing is refused', () => {
-    expect(refusalOf(settleRun(createPlay().state, { outcome: 'aborted', error: null, spoken: [] }, createPlay().fresh))).toBe(
+    expect(refusalOf(settleRun(createPlay().state, { outcome: 'aborted', error: null, partialContent: [] }, createPlay().fresh))).toBe(
       'no_active_run',
     );
   });

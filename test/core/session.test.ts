@@ -71,7 +71,7 @@ test('the leaf is not moved under a run', () => {
   expect(refusalOf(setLeaf(play.state, 'msg_1'))).toBe('run_in_progress');
   play.take(abortRun(play.state, false, undefined));
   expect(refusalOf(setLeaf(play.state, 'msg_1'))).toBe('run_in_progress');
-  play.take(settleRun(play.state, { outcome: 'aborted', error: null, spoken: [] }, play.fresh));
+  play.take(settleRun(play.state, { outcome: 'aborted', error: null, partialContent: [] }, play.fresh));
   expect(play.take(setLeaf(play.state, 'msg_1'))).toEqual(['session_update']);
   expect(play.state.leafId).toBe('msg_1');
   expect(play.take(setLeaf(play.state, 'msg_1'))).toEqual([]);
@@ -122,7 +122,7 @@ test('a state is never changed in place', () => {
   play.ask();
   play.steer('inp_2');
   play.take(abortRun(play.state, false, undefined));
-  play.take(settleRun(play.state, { outcome: 'aborted', error: null, spoken: [] }, play.fresh));
+  play.take(settleRun(play.state, { outcome: 'aborted', error: null, partialContent: [] }, play.fresh));
   expect(before).toEqual(frozen);
 });
 
@@ -137,7 +137,7 @@ test('an idle session is deleted at once, a running one is aborted first and del
   running.take(deleteSession(running.state));
   expect(running.state).toMatchObject({ deleting: true, deleted: false, inputs: [], run: { aborting: true } });
   expect(running.take(deleteSession(running.state))).toEqual([]);
-  const told = running.take(settleRun(running.state, { outcome: 'aborted', error: null, spoken: [] }, running.fresh));
+  const told = running.take(settleRun(running.state, { outcome: 'aborted', error: null, partialContent: [] }, running.fresh));
   expect(told.slice(-2)).toEqual(['agent_end aborted', 'session_update']);
   expect(running.state).toMatchObject({ deleted: true, run: null });
 });
@@ -148,7 +148,7 @@ test('a session that is being deleted starts no run to come', () => {
   play.take(abortRun(play.state, false, undefined));
   play.take(play.submit('inp_1', { command: 'steer', otherwise: 'prompt' }));
   play.take(deleteSession(play.state));
-  const told = play.take(settleRun(play.state, { outcome: 'aborted', error: null, spoken: [] }, play.fresh));
+  const told = play.take(settleRun(play.state, { outcome: 'aborted', error: null, partialContent: [] }, play.fresh));
   expect(told).not.toContain('agent_start');
   expect(play.state.deleted).toBe(true);
 });

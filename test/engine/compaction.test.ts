@@ -210,7 +210,7 @@ describe('a summary that somebody asks for', () => {
     compact(berth, session);
     (await berth.model.next()).say('## Goal: to').end('length');
     await berth.idle(session);
-    expect(ends(berth, session)).toMatchObject([{ error: { message: expect.stringContaining('was cut') } }]);
+    expect(ends(berth, session)).toMatchObject([{ error: { message: expect.stringContaining('was truncated') } }]);
     expect(berth.history(session)[0]).toBe('user: one');
   });
 
@@ -370,7 +370,7 @@ describe('a request that was too long', () => {
     (await berth.model.next()).say('short').end();
     (await berth.model.next()).failWith(tooLong);
     await berth.idle(session);
-    const message = 'too long; go on in a new session, or with a model that has a larger window';
+    const message = 'too long; go on in a new session, or with a model that has a larger context window';
     expect(berth.store.load(session)?.lastRun).toMatchObject({ outcome: 'failed', error: { message } });
     await talk(berth, session, 'four');
   });

@@ -131,7 +131,11 @@ describe('a provider that fails', () => {
     ['before it began', (call) => call.fail('no', 'overloaded'), 'no'],
     ['after it began', (call) => call.begin().fail('no'), 'no'],
     ['in mid-sentence', (call) => call.say('half').fail('no'), 'no'],
-    ['by throwing', (call) => call.say('half').throwError(new Error('bad bytes')), 'the provider broke'],
+    [
+      'by throwing',
+      (call) => call.say('half').throwError(new Error('bad bytes')),
+      "the provider's adapter threw an exception, which is a bug in berth",
+    ],
   ];
 
   test.each(ways)('fails its run and nothing else: %s', async (_when, answer, why) => {
@@ -230,7 +234,7 @@ describe('nonsense from a model', () => {
     expect(results(berth, session)).toEqual([]);
     expect(berth.store.load(session)?.lastRun).toMatchObject({
       outcome: 'failed',
-      error: { message: 'the answer was cut: it has more than 1024 parts' },
+      error: { message: 'the answer was truncated: it has more than 1024 content blocks' },
     });
   });
 
@@ -288,9 +292,9 @@ describe('a tool', () => {
     await Promise.all(sessions.map(async () => (await berth.model.next()).say('ok').end()));
     for (const session of sessions) await berth.idle(session);
     expect(sessions.map((session) => results(berth, session)[0])).toMatchObject([
-      { is_error: true, result: 'The tool broke: at once' },
-      { is_error: true, result: 'The tool broke: later' },
-      { is_error: true, result: 'The tool broke: a string' },
+      { is_error: true, result: 'The tool failed with an exception: at once' },
+      { is_error: true, result: 'The tool failed with an exception: later' },
+      { is_error: true, result: 'The tool failed with an exception: a string' },
       { is_error: false, result: 'fine' },
     ]);
     for (const session of sessions) expect(berth.store.load(session)?.lastRun?.outcome).toBe('completed');
@@ -315,7 +319,7 @@ describe('a tool', () => {
     const next = await berth.model.next();
     const text = next.request.messages.at(-1)?.content[0];
     expect(text?.type === 'text' && Buffer.byteLength(text.text)).toBeLessThan(limits.toolResultBytesMax + 100);
-    expect(text?.type === 'text' && text.text).toMatch(/\d+ more characters were cut\]$/);
+    expect(text?.type === 'text' && text.text).toMatch(/\d+ more characters were truncated\]$/);
     next.say('ok').end();
     await berth.idle(session);
   });

@@ -38,7 +38,10 @@ describe('a failure that may pass', () => {
     for (let i = 0; i < 3; i++) (await berth.model.next()).failWith(passing);
     await berth.idle(session);
     expect(retries(berth, session)).toHaveLength(2);
-    expect(berth.store.load(session)?.lastRun).toMatchObject({ outcome: 'failed', error: { message: 'overloaded; asked 3 times' } });
+    expect(berth.store.load(session)?.lastRun).toMatchObject({
+      outcome: 'failed',
+      error: { message: 'overloaded; gave up after 3 attempts' },
+    });
     berth.prompt(session, 'again');
     (await berth.model.next()).say('fine').end();
     await berth.idle(session);
@@ -55,7 +58,7 @@ describe('a failure that may pass', () => {
     await berth.idle(session);
     expect(retries(berth, session)).toMatchObject([{ message: 'empty', attempt: 1, attempts_max: 2 }]);
     expect(berth.store.load(session)).toMatchObject({
-      lastRun: { outcome: 'failed', error: { message: 'empty; asked 2 times' } },
+      lastRun: { outcome: 'failed', error: { message: 'empty; gave up after 2 attempts' } },
       usage: { input: 20, output: 2, cost_usd: 0.00002 },
     });
   });
@@ -90,7 +93,9 @@ describe('a failure that may pass', () => {
     const [first] = retries(berth, session) as { retry_in_ms: number }[];
     expect(first?.retry_in_ms).toBeGreaterThanOrEqual(40);
     expect(retries(berth, session)).toHaveLength(1);
-    expect(berth.store.load(session)?.lastRun?.error?.message).toBe('come back tomorrow; asked 2 times; it asks to be left alone for 24 h');
+    expect(berth.store.load(session)?.lastRun?.error?.message).toBe(
+      'come back tomorrow; gave up after 2 attempts; the provider says to retry after 24 h',
+    );
   });
 
   test('can be aborted while it is waited for, and gives its slot to others meanwhile', async () => {
@@ -100,7 +105,7 @@ describe('a failure that may pass', () => {
     berth.prompt(waiting);
     (await berth.model.next()).say('half').failWith(passing);
     await berth.until(waiting, () => berth.engine.signals.status(waiting).model);
-    expect(berth.engine.signals.status(waiting).model).toMatch(/^overloaded; asked again at 2026-11-16T.* \(1 of 3 failed\)$/);
+    expect(berth.engine.signals.status(waiting).model).toMatch(/^overloaded; retrying at 2026-11-16T.* \(attempt 1 of 3 failed\)$/);
     berth.prompt(other);
     (await berth.model.next()).say('me first').end();
     await berth.idle(other);

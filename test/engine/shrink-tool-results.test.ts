@@ -59,8 +59,8 @@ test('results that were too much all the same are cut once more', async () => {
 });
 
 test.each([
-  ['in the middle of a call', true],
-  ['before it said anything', false],
+  ['in the middle of a tool call', true],
+  ['before it had any text', false],
 ])('an answer that was cut %s fails the run, and says why', async (where, calls) => {
   await using berth = createTestEngine({ tools: [lecture] });
   const session = berth.session();
@@ -70,7 +70,7 @@ test.each([
   await berth.idle(session);
   expect(berth.store.load(session)?.lastRun).toMatchObject({
     outcome: 'failed',
-    error: { message: expect.stringContaining(`cut ${where}`) },
+    error: { message: expect.stringContaining(`truncated ${where}`) },
   });
   berth.prompt(session);
   (await berth.model.next()).say('well').end();

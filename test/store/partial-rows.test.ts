@@ -30,7 +30,7 @@ test('a long answer is saved piece by piece, each word once', async () => {
       .map(({ text }) => text)
       .join(''),
   ).toBe(whole);
-  expect(berth.store.partials.spoken('msg_1')).toEqual([{ type: 'text', text: whole }]);
+  expect(berth.store.partials.content('msg_1')).toEqual([{ type: 'text', text: whole }]);
   expect(live.unsaved().pieces).toEqual([]);
 });
 
@@ -66,11 +66,11 @@ test('text and thinking are told apart, half-made calls are left out', async () 
   live.introduceCall(message, 2, 'c1', 'echo');
   live.append(message, 2, 'tool_call', '{"te');
   berth.write(() => live.unsaved().pieces.forEach((part) => berth.store.write.partials.append(part)));
-  expect(berth.store.partials.spoken('msg_1')).toEqual([
+  expect(berth.store.partials.content('msg_1')).toEqual([
     { type: 'thinking', thinking: 'hm' },
     { type: 'text', text: 'yes' },
   ]);
-  expect(berth.store.partials.spoken('msg_none')).toEqual([]);
+  expect(berth.store.partials.content('msg_none')).toEqual([]);
 });
 
 test('the first words are saved before the next ones come, and what a kill leaves is told as it was said', async () => {

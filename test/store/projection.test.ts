@@ -72,9 +72,13 @@ const moves: Record<string, Move> = {
   abort: (state, _fresh, pick) => abortRun(state, pick(2) === 0, undefined),
   settle: (state, fresh, pick) => {
     const outcome = state.run?.aborting ? 'aborted' : pick(2) === 0 ? 'failed' : 'interrupted';
-    return settleRun(state, { outcome, error: outcome === 'failed' ? { code: 'provider_error', message: 'no' } : null, spoken: [] }, fresh);
+    return settleRun(
+      state,
+      { outcome, error: outcome === 'failed' ? { code: 'provider_error', message: 'no' } : null, partialContent: [] },
+      fresh,
+    );
   },
-  left: (state, fresh, pick) => settleLeftRun(state, { spoken: [{ type: 'text', text: 'half' }], carryOn: pick(2) === 0 }, fresh),
+  left: (state, fresh, pick) => settleLeftRun(state, { partialContent: [{ type: 'text', text: 'half' }], carryOn: pick(2) === 0 }, fresh),
   deny: (state, fresh) =>
     state.run && !state.run.message
       ? stopForDenial(state, state.run.calls[0]?.id ?? '', 'Denied by the person.', fresh)

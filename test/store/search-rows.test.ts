@@ -23,7 +23,7 @@ function say(berth: TestEngine, session: string, ...texts: string[]): string[] {
 }
 
 function find(berth: TestEngine, query: string, session?: string, limit = 10): string[] {
-  berth.engine.housekeeping.readAll();
+  berth.engine.housekeeping.indexAll();
   return berth.store.search.search(query, session, limit).hits.map(({ message_id }) => message_id);
 }
 

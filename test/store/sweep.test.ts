@@ -43,7 +43,7 @@ function toMessage(id: string, text: string): Message {
 }
 
 function search(berth: TestEngine, words: string): number {
-  berth.engine.housekeeping.readAll();
+  berth.engine.housekeeping.indexAll();
   return berth.store.search.search(words, undefined, 100).hits.length;
 }
 

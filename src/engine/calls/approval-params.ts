@@ -7,7 +7,7 @@ import { makeVisible } from '../../protocol/sanitize.js';
 import type { Preparation } from '../../tools/port.js';
 import type { Judgement, ReadyCall } from './authorize-call.js';
 
-/** What a person is told of a call that waits for a yes. */
+/** The approval request of a tool call, as a client shows it. */
 export function toApprovalParams(
   state: SessionState,
   { tool, call, title }: ReadyCall,
@@ -43,7 +43,7 @@ export function toApprovalParams(
       toOption('deny', 'Deny, and stop the run'),
     ],
     deny_with_reason: denyWithReason,
-    // The same as above, as clients of the first version read it.
+    // Compatibility: the fields above in the shape of protocol version 1.
     message: makeVisible([...(command === undefined || need ? [] : [command]), reason, ...notes].join('\n')),
     ...(subject.kind === 'command' ? { command: subject.command, network } : {}),
     sandboxed: command !== undefined && kind === 'sandbox',

@@ -9,15 +9,15 @@ import type { RetryingCommit } from '../door/retrying-commit.js';
 interface Deps {
   store: ReadStore;
   bookkeeping: Pick<RetryingCommit, 'maintainWithRetry'>;
-  /** Where files are kept; made when the first is. */
+  /** The directory of the artifact files; made with the first file. */
   dir: string;
   now(): number;
   newId(prefix: 'art'): string;
-  /** Of all files together. */
+  /** Quota of all artifact files together. */
   bytesMax?: number;
 }
 
-/** Output that is too long for the history: a file each, and a row that says whose it is. */
+/** Artifacts: tool output too long for the history, a file each, and a row that names the session. */
 export function createArtifactFiles({ store, bookkeeping, dir, now, newId, bytesMax = limits.keptOutputsBytesMax }: Deps) {
   function read(id: string, offset: number, limit: number): ArtifactPiece | undefined {
     const found = store.artifacts.find(id);
@@ -44,7 +44,7 @@ export function createArtifactFiles({ store, bookkeeping, dir, now, newId, bytes
           artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now());
           dropped = artifacts.dropOldest(bytesMax, id);
         });
-        // After the commit: a file that a kill leaves behind is swept at the next start.
+        // Unlink after the commit: a file that a crash leaves behind is swept at the next start.
         for (const file of dropped) rmSync(join(dir, file), { force: true });
       },
       read: (id, offset, limit) => (store.artifacts.find(id)?.sessionId === sessionId ? read(id, offset, limit) : undefined),
@@ -53,7 +53,7 @@ export function createArtifactFiles({ store, bookkeeping, dir, now, newId, bytes
     drop(sessionId: string): void {
       for (const file of store.artifacts.filesOf(sessionId)) rmSync(join(dir, file), { force: true });
     },
-    /** Removes files that no row names: what a kill left. Call before anything is written. */
+    /** Removes orphaned files, which a crash left without a row. Call before any artifact is written. */
     sweep(): void {
       for (const file of filesIn(dir)) if (!store.artifacts.hasFile(file)) rmSync(join(dir, file), { force: true });
     },

@@ -6,7 +6,7 @@ import type { OpenCall, SessionState } from '../../core/session.js';
 import type { Policy, Ruling, SourcedRule } from '../../policy/port.js';
 import { limits } from '../../protocol/limits.js';
 import type { ApprovalNeed, Preparation, Reach, Tool } from '../../tools/port.js';
-import { unlessAborted } from '../run/abortable.js';
+import { undefinedIfAborted } from '../run/abortable.js';
 import type { Anchors } from '../run/anchors.js';
 import { toApprovalParams } from './approval-params.js';
 import type { Answered, PersonRequest, Requests } from './requests.js';
@@ -15,24 +15,24 @@ import type { StepContext } from '../run/step-context.js';
 interface Deps {
   loadPolicy(): Promise<Policy>;
   requests: Requests;
-  /** What counts for a session now; asks about the workspace's own config where nobody has decided about it yet. */
+  /** The rules in force for a session; asks a person to trust the workspace's config where nobody has decided yet. */
   rulesFor(state: SessionState, call: OpenCall, waiting: StepContext, workspace: string): Promise<SourcedRule[]>;
-  /** The real path of the session's directory, if it is still the one that the session was made in; otherwise why nothing may be done. */
-  holdDirectory: Anchors['hold'];
-  /** The rules and the mode at this moment, without asking anybody. */
-  knownRules(workspace: string, sessionId: string): SourcedRule[];
+  /** The real path of the session's directory, if its inode is the one that the session was made in; otherwise the problem. */
+  verifyDirectory: Anchors['verify'];
+  /** The rules in force and the approval mode at this moment, without asking anybody. */
+  rulesInForce(workspace: string, sessionId: string): SourcedRule[];
   modeOf(sessionId: string): SessionState['approvalMode'] | undefined;
-  /** How long an approval waits; null is for ever. */
+  /** Timeout of an approval; null waits for ever. */
   timeoutMs(): number | null;
 }
 
-/** What a call was judged by. */
-interface Counted {
+/** The approval mode and the rules that a call was judged by. */
+interface RuleSnapshot {
   mode: SessionState['approvalMode'];
   rules: readonly SourcedRule[];
 }
 
-/** A call whose arguments are good. */
+/** A call whose arguments were parsed. */
 export interface ReadyCall {
   call: OpenCall;
   tool: Tool;
@@ -40,13 +40,13 @@ export interface ReadyCall {
   title: string;
 }
 
-/** How a call waits for its answer. */
+/** The step that a call waits for its approval in. */
 export interface Waiting extends StepContext {
   mayGiveWay: boolean;
 }
 
-/** What the policy says; a tool that always wants a person's yes says so in its own words. */
-export type Judgement = Ruling & { need?: ApprovalNeed; counted: Counted };
+/** The ruling of the policy; `need` is the reason of a tool that always wants an approval. */
+export type Judgement = Ruling & { need?: ApprovalNeed; ruleSnapshot: RuleSnapshot };
 
 interface Examined {
   preparation: Preparation;
@@ -54,42 +54,44 @@ interface Examined {
   workspace: string;
 }
 
-/** What became of a call. What a person said has its `audit` in the commit of the answer. */
+/** Whether a call may run. An answer of a person has its `audit` row in the commit of the answer. */
 export type Authorization =
   | { kind: 'granted'; reach: Reach; basis: string | undefined; audit: AuditEntry | undefined; settledBy?: SettledBy | undefined }
-  /** Told to the model; the turn goes on. */
+  /** The model reads `why` as the result; the turn goes on. */
   | { kind: 'refused'; why: string; audit: AuditEntry | undefined; settledBy?: SettledBy | undefined }
-  /** A person said no and nothing else: the run stops. */
+  /** A person denied without a reason: the run stops. */
   | { kind: 'stopped'; why: string }
-  /** The run is over, or a steer took the call's place. */
+  /** The run is over, or the call was skipped for a steer. */
   | { kind: 'gone' };
 
-/** Finds out whether a call may run: from the rules, the mode, or a person. */
-export function createCallAuthorizer({ loadPolicy, requests, holdDirectory, rulesFor, knownRules, modeOf, timeoutMs }: Deps) {
-  /** What a call would do now, and what the policy says of it; a string says why it cannot be done at all. */
+/** Authorizes tool calls: by the rules, the approval mode, or a person. */
+export function createCallAuthorizer({ loadPolicy, requests, verifyDirectory, rulesFor, rulesInForce, modeOf, timeoutMs }: Deps) {
+  /** Prepares a call and has the policy judge it; a string says why the call cannot be done at all. */
   async function examine(state: SessionState, ready: ReadyCall, waiting: StepContext): Promise<Examined | string> {
-    const preparation = await unlessAborted(waiting.signal, prepare(ready, state));
+    const preparation = await undefinedIfAborted(waiting.signal, prepare(ready, state));
     if (preparation === undefined) return 'Stopped.';
     const isString = typeof preparation === 'string';
-    // A call that touches no files and runs no command is none of the directory's business.
-    const touches = isString || (preparation.accesses?.some(({ kind }) => kind !== 'effect') ?? false);
-    const held = touches ? await holdDirectory(state, ready.call, waiting) : { workspace: (await loadPolicy()).workspaceOf(state.cwd) };
-    if ('problem' in held) return held.problem;
+    // A call without file accesses and commands does not depend on the directory.
+    const needsDirectory = isString || (preparation.accesses?.some(({ kind }) => kind !== 'effect') ?? false);
+    const directory = needsDirectory
+      ? await verifyDirectory(state, ready.call, waiting)
+      : { workspace: (await loadPolicy()).workspaceOf(state.cwd) };
+    if ('problem' in directory) return directory.problem;
     if (isString) return preparation;
-    const { workspace } = held;
+    const { workspace } = directory;
     const ruling = await judge(state, ready, preparation, workspace, waiting);
-    if (preparation.problem !== undefined && (await mayRead(state, ready, preparation, workspace, ruling.counted)))
+    if (preparation.problem !== undefined && (await mayRead(state, ready, preparation, workspace, ruling.ruleSnapshot)))
       return preparation.problem;
     return { preparation, workspace, ruling };
   }
 
-  /** Whether all that a call reads may be read without asking anybody. */
+  /** Whether every read access of a call is allowed without asking: a problem may quote what was read. */
   async function mayRead(
     { cwd }: SessionState,
     { tool }: ReadyCall,
     { accesses = [] }: Preparation,
     workspace: string,
-    { mode, rules }: Counted,
+    { mode, rules }: RuleSnapshot,
   ): Promise<boolean> {
     const reads = accesses.filter(({ kind }) => kind === 'read');
     const asked = { toolName: tool.name, accesses: reads, readOnly: tool.readOnly, mode, cwd, workspace, rules };
@@ -107,10 +109,10 @@ export function createCallAuthorizer({ loadPolicy, requests, holdDirectory, rule
     const { accesses } = preparation;
     const policy = await loadPolicy();
     const rules = await rulesFor(state, call, waiting, workspace);
-    // Read last: it may have been changed while a person was asked about the directory or its config.
+    // The mode is read last: it may have changed while a person was asked about the directory or its config.
     const mode = modeNow(state);
     const asked = { toolName: tool.name, accesses, readOnly: tool.readOnly, mode, cwd: state.cwd, workspace, rules };
-    const ruling = { ...policy.judge(asked), counted: { mode, rules } };
+    const ruling = { ...policy.judge(asked), ruleSnapshot: { mode, rules } };
     const need = mode === 'full' ? undefined : tool.approval?.(args);
     if (!need || ruling.action === 'deny') return ruling;
     return { ...ruling, action: 'ask', remember: [], need };
@@ -120,11 +122,11 @@ export function createCallAuthorizer({ loadPolicy, requests, holdDirectory, rule
     return modeOf(id) ?? approvalMode;
   }
 
-  /** Sees whether mode or rules are others than those that a call was judged by. */
-  function createStaleCheck(state: SessionState, workspace: string, judgedBy: Counted): () => boolean {
+  /** Makes a check whether the mode or the rules differ from those that a call was judged by. */
+  function createStaleCheck(state: SessionState, workspace: string, judgedBy: RuleSnapshot): () => boolean {
     const before = JSON.stringify(judgedBy);
     return () => {
-      const now: Counted = { mode: modeNow(state), rules: knownRules(workspace, state.id) };
+      const now: RuleSnapshot = { mode: modeNow(state), rules: rulesInForce(workspace, state.id) };
       return JSON.stringify(now) !== before;
     };
   }
@@ -142,7 +144,7 @@ export function createCallAuthorizer({ loadPolicy, requests, holdDirectory, rule
       runId: state.run?.id ?? '',
       turnId: state.run?.turn?.id ?? '',
       toolCallId: ready.call.id,
-      // Another text is another question: an answer holds for what was shown.
+      // The digest is in the key: an answer is valid only for what was shown.
       askKey: `approval ${digest}`,
     };
     return waiting.withoutSlot(() => requests.ask(address, request, waiting.signal, waiting.mayGiveWay, isStale));
@@ -150,8 +152,8 @@ export function createCallAuthorizer({ loadPolicy, requests, holdDirectory, rule
 
   return {
     /**
-     * For a call that was begun before a restart, too: the answer of then is found again if it is still about the same. While a person is
-     * asked, another mode or other rules have the call judged again, and an answer of theirs resolves the question.
+     * For a call that was begun before a restart, too: its old answer is found again if the digest is the same. While a person is asked, a
+     * change of the mode or the rules has the call judged again, and an allow or deny of theirs resolves the request.
      */
     async authorize(state: SessionState, ready: ReadyCall, waiting: Waiting): Promise<Authorization> {
       let askedIn: SessionState['approvalMode'] | undefined;
@@ -161,7 +163,7 @@ export function createCallAuthorizer({ loadPolicy, requests, holdDirectory, rule
         if (waiting.signal.aborted) return { kind: 'gone' };
         if (typeof examined === 'string') return { kind: 'refused', why: examined, audit: undefined };
         const { preparation, ruling, workspace } = examined;
-        const settledBy = askedIn === undefined ? undefined : askedIn === ruling.counted.mode ? 'rule' : 'mode';
+        const settledBy = askedIn === undefined ? undefined : askedIn === ruling.ruleSnapshot.mode ? 'rule' : 'mode';
         const about = auditOf(state, ready);
         if (ruling.action === 'deny') {
           const why = `Not allowed: ${ruling.why}`;
@@ -171,10 +173,10 @@ export function createCallAuthorizer({ loadPolicy, requests, holdDirectory, rule
           const audit = { ...about, action: 'allow', by: 'policy', why: ruling.why } as const;
           return { kind: 'granted', reach: ruling.reach, basis: preparation.basis, audit, settledBy };
         }
-        const digest = digestOf(ready, state, preparation, ruling);
+        const digest = approvalDigest(ready, state, preparation, ruling);
         const request = { params: toApprovalParams(state, ready, preparation, ruling, digest), timeoutMs: timeoutMs() };
-        askedIn ??= ruling.counted.mode;
-        const answered = await ask(state, request, ready, digest, waiting, createStaleCheck(state, workspace, ruling.counted));
+        askedIn ??= ruling.ruleSnapshot.mode;
+        const answered = await ask(state, request, ready, digest, waiting, createStaleCheck(state, workspace, ruling.ruleSnapshot));
         if (answered?.outcome === 'reconsider') continue;
         answers++;
         if (!answered || answered.outcome === 'steered' || answered.outcome === 'aborted') return { kind: 'gone' };
@@ -187,18 +189,22 @@ export function createCallAuthorizer({ loadPolicy, requests, holdDirectory, rule
           const isNo = answered.outcome === 'answered';
           return { kind: 'stopped', why: isNo ? 'Denied by the person.' : 'Not run: the person gave no answer.' };
         }
-        // What was approved is what is there now: a file or a rule may have changed while a person thought.
-        const reauthorize = await examine(state, ready, waiting);
-        if (typeof reauthorize === 'string' || reauthorize.ruling.action === 'deny') continue;
-        const { preparation: now, ruling: still } = reauthorize;
-        if (digestOf(ready, state, now, still) !== digest) continue;
+        // TOCTOU: a file or a rule may have changed since the request was shown, so the call is judged again.
+        const rejudged = await examine(state, ready, waiting);
+        if (typeof rejudged === 'string' || rejudged.ruling.action === 'deny') continue;
+        const { preparation: now, ruling: still } = rejudged;
+        if (approvalDigest(ready, state, now, still) !== digest) continue;
         if (!verdict.network) return { kind: 'granted', reach: still.reach, basis: now.basis, audit: undefined };
-        // The same as if the model had asked for the network and a person had approved that.
-        const online = await judge(state, ready, withNetwork(now), reauthorize.workspace, waiting);
+        // The ruling that the call would have got if the model had asked for network access.
+        const online = await judge(state, ready, withNetwork(now), rejudged.workspace, waiting);
         if (online.action === 'deny') continue;
         return { kind: 'granted', reach: online.reach, basis: now.basis, audit: undefined };
       }
-      return { kind: 'refused', why: 'Not run: what it is about kept changing while it was approved.', audit: undefined };
+      return {
+        kind: 'refused',
+        why: 'Not run: the files, arguments or rules of this call changed while each approval was open. Call the tool again.',
+        audit: undefined,
+      };
     },
   };
 }
@@ -220,8 +226,8 @@ function withNetwork({ accesses, ...rest }: Preparation): Preparation {
   return { ...rest, accesses: accesses?.map((access) => (access.kind === 'command' ? { ...access, network: true } : access)) };
 }
 
-/** Everything that an approval is bound to. */
-function digestOf(
+/** The digest that an approval is bound to: another digest needs another approval. */
+function approvalDigest(
   { tool, call }: ReadyCall,
   { cwd }: SessionState,
   { accesses = [], diff, basis }: Preparation,

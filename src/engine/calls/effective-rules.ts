@@ -13,16 +13,16 @@ interface Deps {
   sources: RuleSources;
   requests: Requests;
   attended(sessionId: string, method: UiMethod): boolean;
-  /** Why nothing could ever match a rule, as far as what it takes to know is loaded. */
+  /** Why a rule can never match; undefined as long as the policy is not loaded. */
   findProblem(rule: Rule, workspace: string | undefined): RuleProblem | undefined;
 }
 
-/** How the question about a workspace's config is waited for. */
+/** The step that waits for a trust answer. */
 type Waiting = Pick<StepContext, 'signal' | 'withoutSlot'>;
 
-/** All rules that count for a session: of the config, of the store, and of a workspace whose config is trusted. */
+/** The permission rules in force for a session: from config.json, the store, and the config of a trusted workspace. */
 export function createEffectiveRules({ store, sources, requests, attended, findProblem }: Deps) {
-  const asking = new Map<string, Promise<void>>();
+  const openTrustRequests = new Map<string, Promise<void>>();
 
   function stored(workspace: string, sessionId: string): SourcedRule[] {
     return store.permissions.inForce(workspace, sessionId).map(({ rule, sessionId: session, workspace: where }) => {
@@ -31,8 +31,8 @@ export function createEffectiveRules({ store, sources, requests, attended, findP
     });
   }
 
-  /** What counts without asking anybody. */
-  function known(workspace: string, sessionId: string): SourcedRule[] {
+  /** The rules in force without asking anybody. */
+  function rulesInForce(workspace: string, sessionId: string): SourcedRule[] {
     const own = sources.inWorkspace(workspace);
     const trusted = own && store.permissions.isTrusted(workspace, own.digest) === true ? own.rules : [];
     return [
@@ -52,15 +52,22 @@ export function createEffectiveRules({ store, sources, requests, attended, findP
     return [...warnings.slice(0, limits.ruleWarningsMax), `${file}: permissions.rules: ${more} more rules never match`];
   }
 
-  /** Asks once, however many calls of the session want to know. */
+  /** Asks for trust once, however many calls of the session wait for the answer. */
   function askTrust(state: SessionState, call: OpenCall, own: WorkspaceConfig, workspace: string, waiting: Waiting): Promise<void> {
     const key = `${state.id} ${own.digest}`;
-    const asked = asking.get(key) ?? putTrust(state, call, own, workspace, waiting).finally(() => asking.delete(key));
-    asking.set(key, asked);
+    const asked =
+      openTrustRequests.get(key) ?? askTrustNow(state, call, own, workspace, waiting).finally(() => openTrustRequests.delete(key));
+    openTrustRequests.set(key, asked);
     return asked;
   }
 
-  async function putTrust(state: SessionState, call: OpenCall, own: WorkspaceConfig, workspace: string, waiting: Waiting): Promise<void> {
+  async function askTrustNow(
+    state: SessionState,
+    call: OpenCall,
+    own: WorkspaceConfig,
+    workspace: string,
+    waiting: Waiting,
+  ): Promise<void> {
     const address = {
       sessionId: state.id,
       runId: state.run?.id ?? '',
@@ -74,27 +81,27 @@ export function createEffectiveRules({ store, sources, requests, attended, findP
   }
 
   return {
-    known,
-    /** Rules of config.json, and of a workspace's own config, that can never match. */
+    rulesInForce,
+    /** Warnings about rules of config.json, or of a workspace's config, that can never match. */
     configWarnings: (): string[] => warningsOf('config.json', sources.configured()),
     workspaceWarnings: (own: WorkspaceConfig, workspace: string): string[] => warningsOf(own.path, own.rules, workspace),
-    /** The same, once a person has said whether the workspace's own config counts. Nobody there to ask: it does not, and is asked later. */
+    /** The rules in force, after a person was asked to trust a new workspace config. Without a client attached, that config is ignored. */
     async rulesFor(state: SessionState, call: OpenCall, waiting: Waiting, workspace: string): Promise<SourcedRule[]> {
       const own = sources.inWorkspace(workspace);
       const isNew = own?.problem === undefined && own !== undefined && store.permissions.isTrusted(workspace, own.digest) === undefined;
       if (isNew && attended(state.id, 'confirm')) await askTrust(state, call, own, workspace, waiting);
-      return known(workspace, state.id);
+      return rulesInForce(workspace, state.id);
     },
   };
 }
 
 function toTrustParams({ path, digest, rules }: WorkspaceConfig, workspace: string, warnings: string[]): TrustParams {
-  const said = rules.map(sayRule);
+  const ruleLines = rules.map(sayRule);
   const message = [
     `${path} says:`,
-    ...said.map((line) => `  ${line}`),
+    ...ruleLines.map((line) => `  ${line}`),
     ...warnings,
-    'It counts only if you trust it. You are asked again when it changes.',
+    'These rules count only if you trust this file. You are asked again when it changes.',
   ];
   return {
     kind: 'trust',
@@ -102,7 +109,7 @@ function toTrustParams({ path, digest, rules }: WorkspaceConfig, workspace: stri
     what: 'workspace_config',
     path: makeVisible(path),
     digest,
-    content: makeVisible(said.join('\n')),
+    content: makeVisible(ruleLines.join('\n')),
     warnings: warnings.map(makeVisible),
     workspace,
     message: makeVisible(message.join('\n')),

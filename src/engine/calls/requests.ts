@@ -22,10 +22,10 @@ export interface Answered {
   result: UiAnswer;
 }
 
-/** A request that is to be put. */
+/** A request to a person, before it is committed. */
 export interface PersonRequest {
   params: RequestParams;
-  /** Milliseconds after which nobody answered; null waits for ever. */
+  /** Timeout in milliseconds; null waits for ever. */
   timeoutMs: number | null;
 }
 
@@ -34,14 +34,14 @@ interface Deps {
   commit: RetryingCommit;
   wakes: Wakes;
   now(): number;
-  /** Is somebody attached who could answer this? */
+  /** Whether a client is attached that can answer a request of this method. */
   attended(sessionId: string, method: UiMethod): boolean;
 }
 
-/** setTimeout counts in 32 bits. */
+/** The longest delay of setTimeout: a signed 32-bit integer. */
 const timerMsMax = 2 ** 31 - 1;
 
-/** Puts questions to people and waits for answers, across restarts: the request is a row, waiting is only looking at it. */
+/** Requests to people, answered across restarts: a request is a row, and waiting for an answer is reading that row after each wake. */
 export function createRequests({ store, commit, wakes, now, attended }: Deps) {
   function find({ runId, turnId, toolCallId, askKey }: RequestAddress) {
     return store.requests.find(runId, turnId, toolCallId, askKey);
@@ -54,7 +54,7 @@ export function createRequests({ store, commit, wakes, now, attended }: Deps) {
       askPerson(state, { id: fresh.id('req'), toolCallId, askKey, params, expiresAtMs }),
     );
     const asked = find(address);
-    if (asked && isLeftAlone(sessionId, methodOf(params))) {
+    if (asked && isUnattended(sessionId, methodOf(params))) {
       await commit.decideForRun(sessionId, runId, (state) => closeRequest(state, asked.requestId, 'denied'));
     }
   }
@@ -64,14 +64,14 @@ export function createRequests({ store, commit, wakes, now, attended }: Deps) {
     if (state && steerWaits(state)) commit.decide(sessionId, skipForSteer);
   }
 
-  function isLeftAlone(sessionId: string, method: UiMethod): boolean {
+  function isUnattended(sessionId: string, method: UiMethod): boolean {
     return store.sessions.load(sessionId)?.whenDetached === 'deny' && !attended(sessionId, method);
   }
 
-  /** Resolves a request that nobody answers: when it expires, or when everybody who could has been gone for a while. */
-  function watchOver(sessionId: string, requestId: string, expiresAtMs: number | null) {
+  /** Resolves an unanswered request: when it expires, or when no client that can answer was attached for `detachedGraceMs`. */
+  function watchTimeouts(sessionId: string, requestId: string, expiresAtMs: number | null) {
     let expiry: NodeJS.Timeout | undefined;
-    let alone: NodeJS.Timeout | undefined;
+    let unattendedTimer: NodeJS.Timeout | undefined;
     function close(why: 'timeout' | 'denied'): void {
       void commit.decideWithRetry(sessionId, (state) => closeRequest(state, requestId, why));
     }
@@ -83,24 +83,24 @@ export function createRequests({ store, commit, wakes, now, attended }: Deps) {
     }
     armExpiry();
     return {
-      /** Called whenever something about the session changed. */
-      look(method: UiMethod): void {
-        if (!isLeftAlone(sessionId, method)) {
-          clearTimeout(alone);
-          alone = undefined;
-        } else alone ??= setTimeout(() => close('denied'), limits.detachedGraceMs);
+      /** Starts or stops the timer of an unattended session. To be called after every wake. */
+      checkAttendance(method: UiMethod): void {
+        if (!isUnattended(sessionId, method)) {
+          clearTimeout(unattendedTimer);
+          unattendedTimer = undefined;
+        } else unattendedTimer ??= setTimeout(() => close('denied'), limits.detachedGraceMs);
       },
       stop(): void {
         clearTimeout(expiry);
-        clearTimeout(alone);
+        clearTimeout(unattendedTimer);
       },
     };
   }
 
   return {
     /**
-     * Undefined when the signal fired first. The outcome is `reconsider`, and the request stays open, when `isStale` sees that the reason to
-     * ask has changed; it is called after every wake.
+     * Undefined when the signal fired first. The outcome is `reconsider`, and the request stays open, when `isStale`, which is called after
+     * every wake, says that the reason to ask has changed.
      */
     async ask(
       address: RequestAddress,
@@ -112,15 +112,15 @@ export function createRequests({ store, commit, wakes, now, attended }: Deps) {
       if (signal.aborted) return undefined;
       if (!find(address)) await put(address, request);
       const asked = find(address);
-      // Not asked: the run was aborted before the question could be put.
+      // No row: the run was aborted before the request was committed.
       if (!asked) return undefined;
-      const watch = watchOver(address.sessionId, asked.requestId, asked.expiresAtMs);
+      const watch = watchTimeouts(address.sessionId, asked.requestId, asked.expiresAtMs);
       try {
         return await until(wakes, address.sessionId, signal, () => {
           const resolved = find(address)?.resolved;
           if (resolved) return resolved;
           if (mayGiveWay) giveWayToSteer(address.sessionId);
-          watch.look(methodOf(request.params));
+          watch.checkAttendance(methodOf(request.params));
           return isStale() ? { outcome: 'reconsider', by: 'policy', result: null } : undefined;
         });
       } finally {

@@ -8,7 +8,7 @@ import { limits } from '../../protocol/limits.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import type { QuestionAnswer } from '../../protocol/requests/request-answers.js';
 import { isOfferedTo, type Artifacts, type Question, type Reach } from '../../tools/port.js';
-import { firstSignal, unlessAborted } from '../run/abortable.js';
+import { firstSignal, undefinedIfAborted } from '../run/abortable.js';
 import type { Requests } from './requests.js';
 import type { RetryingCommit } from '../door/retrying-commit.js';
 import type { FaultPoint } from '../door/fault-points.js';
@@ -29,17 +29,17 @@ interface Deps {
   fault(point: FaultPoint): void;
 }
 
-/** The calls that run now. */
+/** Tool calls that run in parallel. */
 interface Group extends StepContext {
   ids: string[];
-  /** A response's first calls always get their chance; later ones that only wait for approval give way to a steer. */
+  /** The first calls of a response are never skipped; later ones that wait for an approval are skipped for a steer. */
   mayGiveWay: boolean;
 }
 
-/** A call, and the tool that it is prepared and run with. */
+/** A call, and the registered version of its tool. */
 interface Prepared {
   ready: ReadyCall;
-  known: KnownTool;
+  registered: KnownTool;
 }
 
 interface Granted {
@@ -47,21 +47,22 @@ interface Granted {
   basis: string | undefined;
 }
 
-/** Runs the open calls of a turn: one after the other, the leading read-only ones side by side. */
+/** Runs the open tool calls of a turn: one after the other, the leading read-only ones in parallel. */
 export function createToolCalls({ commit, requests, liveTools, authorizer, artifactsOf, tools, clock, fault }: Deps) {
   async function prepare(state: SessionState, call: OpenCall): Promise<Prepared | { problem: string }> {
-    const known = tools.find(call.name);
-    if (!known || !isOfferedTo(state.model, known.entry)) return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
+    const registered = tools.find(call.name);
+    if (!registered || !isOfferedTo(state.model, registered.entry))
+      return { problem: `There is no tool named ${JSON.stringify(call.name)}.` };
     if (state.activeTools && !state.activeTools.includes(call.name)) return { problem: `${call.name} is not active in this session.` };
     if (call.problem !== null) return { problem: call.problem };
     try {
-      const tool = await known.entry.load();
+      const tool = await registered.entry.load();
       const parsed = tool.parameters.parse(call.args);
-      if (parsed.ok) return { ready: { call, tool, args: parsed.args, title: tool.title(parsed.args) }, known };
+      if (parsed.ok) return { ready: { call, tool, args: parsed.args, title: tool.title(parsed.args) }, registered };
       const issues = parsed.problems.map(({ field, message }) => `${field || 'arguments'}: ${message}`);
       return { problem: `The arguments do not fit ${call.name}: ${issues.join('; ')}` };
     } catch (error) {
-      return { problem: brokenTool(error) };
+      return { problem: toolException(error) };
     }
   }
 
@@ -71,26 +72,32 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
     );
   }
 
-  /** Undefined when the call must not run: its end is committed, or the run is over. */
-  async function permitted(state: SessionState, ready: ReadyCall, group: Group): Promise<Granted | undefined> {
+  /** Undefined when the call must not run: the result of the call is committed, or the run is over. */
+  async function obtainGrant(state: SessionState, ready: ReadyCall, group: Group): Promise<Granted | undefined> {
     const { call, title } = ready;
-    const permit = await authorizer.authorize(state, ready, group);
-    switch (permit.kind) {
+    const authorization = await authorizer.authorize(state, ready, group);
+    switch (authorization.kind) {
       case 'gone':
         return undefined;
       case 'refused':
-        await finish(state, call.id, { ...failed(permit.why, !call.started), ...deniedBy(permit) }, group, permit.audit);
+        await finish(
+          state,
+          call.id,
+          { ...failed(authorization.why, !call.started), ...deniedBy(authorization) },
+          group,
+          authorization.audit,
+        );
         return undefined;
       case 'stopped':
-        await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => stopForDenial(now, call.id, permit.why, fresh));
+        await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => stopForDenial(now, call.id, authorization.why, fresh));
         return undefined;
       case 'granted': {
-        if (call.started) return permit;
-        const { audit, settledBy } = permit;
+        if (call.started) return authorization;
+        const { audit, settledBy } = authorization;
         const begun = await commit.decideForRun(state.id, state.run?.id ?? '', (now) =>
           recorded(startCall(now, call.id, title, settledBy), audit),
         );
-        return begun.ok ? permit : undefined;
+        return begun.ok ? authorization : undefined;
       }
     }
   }
@@ -98,28 +105,28 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
   async function execute(state: SessionState, call: OpenCall, group: Group): Promise<void> {
     const prepared = await prepare(state, call);
     if ('problem' in prepared) return finish(state, call.id, failed(prepared.problem, false), group);
-    const { ready, known } = prepared;
+    const { ready, registered } = prepared;
     let granted: Granted | undefined;
-    const waiting = firstSignal(group.signal, known.outdated);
+    const waiting = firstSignal(group.signal, registered.outdated);
     try {
-      granted = await permitted(state, ready, { ...group, signal: waiting.signal });
+      granted = await obtainGrant(state, ready, { ...group, signal: waiting.signal });
     } catch (error) {
-      if (!group.signal.aborted) await finish(state, call.id, failed(brokenTool(error), false), group);
+      if (!group.signal.aborted) await finish(state, call.id, failed(toolException(error), false), group);
       return;
     } finally {
       waiting.release();
     }
     if (!granted) {
-      // A call of a tool that was only changed is still open, and prepared with the new version when the rows are looked at again.
-      if (!known.removed.aborted || group.signal.aborted) return;
+      // The call of a tool that was changed, not removed, stays open: the next step prepares it with the new version.
+      if (!registered.removed.aborted || group.signal.aborted) return;
       return finish(state, call.id, failed(`Not run: the tool ${call.name} was removed before this call began.`, !call.started), group);
     }
     fault('tool.started');
-    const running = firstSignal(group.signal, known.removed);
+    const running = firstSignal(group.signal, registered.removed);
     const result = await run(state, ready, granted, { ...group, signal: running.signal });
     running.release();
     fault('tool.ending');
-    // Aborted: whoever settles the run closes this call with the others.
+    // Aborted: the commit that settles the run closes this call, too.
     if (!group.signal.aborted) await finish(state, call.id, result, group);
   }
 
@@ -148,9 +155,9 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
         output: (text: string) => liveTools.output(live, text),
         ask,
       };
-      const result = await unlessAborted(step.signal, tool.run(args, context));
+      const result = await undefinedIfAborted(step.signal, tool.run(args, context));
       const durationMs = Math.round(clock() - startedMs);
-      // Where the whole run was stopped, nobody reads this.
+      // The tool was removed; the result of an aborted run is discarded.
       if (!result)
         return {
           ...failed(`The tool ${call.name} was removed while this call ran. What it did until then is not known.`, false),
@@ -159,16 +166,16 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
       const { content, isError, details } = result;
       return { content: clipResult(content), isError, skipped: false, durationMs, ...(details ? { details } : {}) };
     } catch (error) {
-      // A tool that breaks fails its own call and nothing else.
-      return { ...failed(brokenTool(error), false), durationMs: Math.round(clock() - startedMs) };
+      // An exception of a tool fails its own call and nothing else.
+      return { ...failed(toolException(error), false), durationMs: Math.round(clock() - startedMs) };
     } finally {
-      // Who watches gets the last words before the call is gone.
+      // Subscribers read the end of the output before the live tool is removed.
       await nextTurn();
       liveTools.end(live);
     }
   }
 
-  /** The open calls that run now: the first, or the leading read-only ones. */
+  /** The open calls to run in parallel: the first, or the leading read-only ones. */
   function next(calls: readonly OpenCall[]): readonly OpenCall[] {
     const firstOther = calls.findIndex((call) => tools.find(call.name)?.entry.readOnly !== true);
     return calls.slice(0, firstOther === -1 ? calls.length : Math.max(1, firstOther));
@@ -176,7 +183,7 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
 
   return {
     next,
-    /** Runs what can run now; the caller looks at the rows again afterwards. */
+    /** Runs one group of calls; the caller reads the rows for the next step. */
     async runNext(state: SessionState, step: StepContext): Promise<void> {
       const together = next(state.run?.calls ?? []);
       if (together.length === 0) return;
@@ -195,15 +202,15 @@ function deniedBy({ settledBy, why }: Authorization & { kind: 'refused' }): Pick
   return settledBy ? { denied: { by: settledBy, why } } : {};
 }
 
-function brokenTool(error: unknown): string {
-  return `The tool broke: ${error instanceof Error ? error.message : String(error)}`;
+function toolException(error: unknown): string {
+  return `The tool failed with an exception: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 function failed(why: string, skipped: boolean): CallResult {
   return { content: [{ type: 'text', text: why }], isError: true, skipped, durationMs: null };
 }
 
-/** A result is bounded: the rest of a long text is named, not kept. */
+/** Truncates the text of a result to `toolResultBytesMax`. */
 function clipResult(content: ContentBlock[]): ContentBlock[] {
   let left = limits.toolResultBytesMax;
   return content.map((block) => {
@@ -213,9 +220,9 @@ function clipResult(content: ContentBlock[]): ContentBlock[] {
       left -= bytes;
       return block;
     }
-    // A unit is at most three bytes.
+    // A UTF-16 unit is at most three bytes of UTF-8.
     const kept = block.text.slice(0, wholeUnits(block.text, Math.floor(left / 3)));
     left = 0;
-    return { ...block, text: `${kept}\n[${block.text.length - kept.length} more characters were cut]` };
+    return { ...block, text: `${kept}\n[${block.text.length - kept.length} more characters were truncated]` };
   });
 }

@@ -20,7 +20,7 @@ export interface KnownTool {
   removed: AbortSignal;
 }
 
-/** Held by whoever added a tool: nobody else can change or remove it. */
+/** The handle of an added tool: only its holder can change or remove that tool. */
 export interface ToolRegistration {
   /**
    * Replaces the tool by another of the same name. A call that runs goes on with the version that it began with; one that waits for
@@ -31,10 +31,10 @@ export interface ToolRegistration {
   remove(): void;
 }
 
-/** What all model APIs take as the name of a tool. */
+/** Names of tools that all model APIs accept. */
 const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
-interface Held extends KnownTool {
+interface HeldTool extends KnownTool {
   outdate(): void;
   end: AbortController;
 }
@@ -45,40 +45,40 @@ interface Deps {
   onChange(op: ToolChange, name: string): void;
 }
 
-/** The tools there are now: berth's own, which stay, and those that were added since. */
+/** The registry of tools: berth's own, which stay, and tools that are added, changed and removed while the daemon runs. */
 export function createToolRegistry({ own, onChange }: Deps) {
-  /** In the order in which models are told of them. */
-  const tools = new Map<string, Held>();
-  for (const entry of own) tools.set(entry.name, hold(entry));
+  /** In the order of the tool specs in a model request. */
+  const tools = new Map<string, HeldTool>();
+  for (const entry of own) tools.set(entry.name, toHeldTool(entry));
 
-  function hold(entry: ToolEntry, end = new AbortController()): Held {
+  function toHeldTool(entry: ToolEntry, end = new AbortController()): HeldTool {
     const version = new AbortController();
     return { entry, outdated: version.signal, removed: end.signal, outdate: () => version.abort(), end };
   }
 
   function add(tool: Tool): Registered<ToolRegistration> {
-    const refusal = whyNot(tool, tools);
+    const refusal = findRefusal(tool, tools);
     if (refusal) return { ok: false, refusal };
     const { name } = tool;
-    let held = hold(toEntry(tool));
-    const isMine = (): boolean => tools.get(name) === held;
+    let held = toHeldTool(toEntry(tool));
+    const isRegistered = (): boolean => tools.get(name) === held;
     tools.set(name, held);
     onChange('added', name);
     return {
       ok: true,
       value: {
         change(next) {
-          const why = isMine() ? whyNoVersion(name, next) : gone(name);
-          if (why) return { ok: false, refusal: why };
-          const before = held;
-          held = hold(toEntry(next), before.end);
+          const refusal = isRegistered() ? findChangeRefusal(name, next) : removedRefusal(name);
+          if (refusal) return { ok: false, refusal: refusal };
+          const previous = held;
+          held = toHeldTool(toEntry(next), previous.end);
           tools.set(name, held);
-          before.outdate();
+          previous.outdate();
           onChange('changed', name);
           return { ok: true, value: undefined };
         },
         remove() {
-          if (!isMine()) return;
+          if (!isRegistered()) return;
           tools.delete(name);
           held.end.abort();
           held.outdate();
@@ -91,9 +91,9 @@ export function createToolRegistry({ own, onChange }: Deps) {
   return {
     find: (name: string): KnownTool | undefined => tools.get(name),
     list: (): ToolEntry[] => [...tools.values()].map(({ entry }) => entry),
-    /** Never shadows a tool that is there. */
+    /** Refuses a name that is taken: no tool shadows another. */
     add,
-    /** What a model is told of the tools that `isOffered`. Throws when one of berth's own cannot be loaded. */
+    /** The tool specs of a model request. Throws when one of berth's own tools cannot be loaded. */
     async specs(isOffered: (entry: ToolEntry) => boolean): Promise<ToolSpec[]> {
       const offered = [...tools.values()].map(({ entry }) => entry).filter(isOffered);
       return Promise.all(offered.map(async ({ load }) => toSpec(await load())));
@@ -102,7 +102,7 @@ export function createToolRegistry({ own, onChange }: Deps) {
 }
 export type ToolRegistry = ReturnType<typeof createToolRegistry>;
 
-function whyNot(tool: Tool, tools: ReadonlyMap<string, unknown>): ToolRefusal | undefined {
+function findRefusal(tool: Tool, tools: ReadonlyMap<string, unknown>): ToolRefusal | undefined {
   const { name } = tool;
   if (!namePattern.test(name)) {
     const message = `a tool cannot be named ${JSON.stringify(name)}: use 1 to 64 letters, digits, _ and -`;
@@ -110,25 +110,25 @@ function whyNot(tool: Tool, tools: ReadonlyMap<string, unknown>): ToolRefusal | 
   }
   if (tools.has(name)) return { reason: 'name_taken', message: `there is a tool named ${name} already: give this one another name` };
   if (tools.size >= limits.toolsMax) {
-    return { reason: 'too_many', message: `${name} is one tool too many: there can be ${limits.toolsMax}` };
+    return { reason: 'too_many', message: `${name} was not added: the limit is ${limits.toolsMax} tools; remove another first` };
   }
-  return whyTooLarge(tool);
+  return findSizeRefusal(tool);
 }
 
-function whyNoVersion(name: string, next: Tool): ToolRefusal | undefined {
-  if (next.name === name) return whyTooLarge(next);
+function findChangeRefusal(name: string, next: Tool): ToolRefusal | undefined {
+  if (next.name === name) return findSizeRefusal(next);
   return { reason: 'invalid_name', message: `${name} cannot become ${JSON.stringify(next.name)}: remove it and add the other` };
 }
 
-/** What a tool says of itself goes to models with every request. */
-function whyTooLarge(tool: Tool): ToolRefusal | undefined {
+/** The spec of a tool is in every model request, so its size is bounded. */
+function findSizeRefusal(tool: Tool): ToolRefusal | undefined {
   const bytes = Buffer.byteLength(JSON.stringify(toSpec(tool)));
   if (bytes <= limits.toolSpecBytesMax) return undefined;
   const message = `the description and parameters of ${tool.name} have ${bytes} bytes, ${limits.toolSpecBytesMax} are allowed: shorten them`;
   return { reason: 'too_large', message };
 }
 
-function gone(name: string): ToolRefusal {
+function removedRefusal(name: string): ToolRefusal {
   return { reason: 'removed', message: `${name} was removed: add it again` };
 }
 

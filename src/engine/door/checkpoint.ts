@@ -12,8 +12,8 @@ interface Deps {
 }
 
 /**
- * Saves what open messages have said: one timer and one transaction for all of them, only what is new, only while there are any.
- * A kill loses at most one interval.
+ * Saves the text of streaming messages: one timer and one transaction for all of them, only new text, only while a message is open.
+ * A crash loses at most one interval.
  */
 export function createCheckpoint({ store, bookkeeping, live, fault }: Deps) {
   let timer: NodeJS.Timeout | undefined;
@@ -21,7 +21,7 @@ export function createCheckpoint({ store, bookkeeping, live, fault }: Deps) {
 
   function save(): void {
     const { pieces: all, saved } = live.unsaved();
-    // One that was ended a moment ago is in its entry.
+    // A message that ended since is whole in its entry.
     const pieces = all.filter(({ messageId }) => store.runs.isSaying(messageId));
     const done = pieces.length === 0 || bookkeeping.tryMaintain(({ partials }) => pieces.forEach((piece) => partials.append(piece)));
     if (done) saved();
@@ -42,7 +42,7 @@ export function createCheckpoint({ store, bookkeeping, live, fault }: Deps) {
       stopped = true;
       clearTimeout(timer);
     },
-    /** A message has said its first words. They are saved before anyone hears them, so that a message that was seen is never gone. */
+    /** Saves the first text of a message before any subscriber reads it, so that a message that was seen survives a crash. */
     begin(): void {
       save();
       start();

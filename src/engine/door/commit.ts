@@ -16,66 +16,66 @@ export type Decide<Reply> = (state: SessionState, fresh: Fresh) => Decision<Repl
 export interface Commit {
   /** The only way state changes: load, decide, append, project in one transaction, then wake. Never awaits. */
   decide<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
-  /** The same for a session that is about to be made. */
+  /** `decide` for a session that does not exist yet. */
   create<Reply>(sessionId: string, decide: Decide<Reply>): Outcome<Reply>;
-  /** The same for what is not of one session: it needs none to be there. */
+  /** `decide` for daemon-wide events, without a session. */
   decideShared<Reply>(decide: (fresh: Fresh) => Decision<Reply>): Outcome<Reply>;
 }
 
-/** The rows that no decision looks at: what the daemon keeps for itself beside the log. */
+/** The writers of rows that no decision reads: the daemon's own records beside the log. */
 export type BookkeepingRows = Pick<StoreWriters, 'anchors' | 'artifacts' | 'partials' | 'processes' | 'search' | 'sweep' | 'todos'> & {
   log: Pick<StoreWriters['log'], 'prune' | 'setId'>;
   runs: Pick<StoreWriters['runs'], 'adopt'>;
 };
 
-/** Writes what is no fact. Not for commands of clients: those are decided. */
+/** Transactions that append no event. Not for commands of clients: those are decided. */
 export interface Bookkeeping {
-  /** Throws StoreRefused when the store has no room or is busy: what was not written cannot go unnoticed. */
+  /** Throws StoreRefused when the disk is full or the database is locked. */
   maintain(work: (rows: BookkeepingRows) => void): void;
-  /** The same for work that is done again later, or tells its caller: false when the store does not take it now. */
+  /** `maintain` for work that is retried later: false when the disk is full or the database is locked. */
   tryMaintain(work: (rows: BookkeepingRows) => void): boolean;
-  /** The same for whoever tells why: the fault when the store does not take it now. */
+  /** `maintain` for callers that report the fault: undefined when the work was committed. */
   attemptMaintain(work: (rows: BookkeepingRows) => void): PassingFault | undefined;
 }
 
 interface Deps {
   store: Store;
   fresh(): Fresh;
-  /** What was just committed. Nobody was woken for it yet. */
+  /** The events of a commit, before any session is woken. */
   onCommitted(events: readonly DurableEvent[]): void;
   wake(sessionId: string): void;
-  /** A session's rows may be swept now. */
+  /** A session was deleted; its rows may be swept. */
   onDeleted(): void;
-  /** Rules or trust have changed, perhaps for every session. */
+  /** Permission rules or trust have changed, perhaps for every session. */
   onRules(): void;
   fault(point: FaultPoint): void;
   /** The store cannot be trusted any more. Does not return. */
   onFatal(error: unknown): never;
 }
 
-/** What a fault that passes means, and what to do about it. */
-const faultWords: Record<PassingFault, string> = {
+/** Messages for transient faults: cause and remedy. */
+const faultMessages: Record<PassingFault, string> = {
   storage_full: 'the disk that holds the store is full; free some space and try again',
-  store_busy: 'another program holds the store; try again',
+  store_busy: 'another program holds a lock on the database (SQLITE_BUSY); try again',
 };
 
 export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRules, fault, onFatal }: Deps): Commit & Bookkeeping {
   const { db, log, write } = store;
   let waitsForLock = true;
-  /** Since the WAL was last moved into the database. */
+  /** Commits since the last WAL checkpoint. */
   let commits = 0;
   let checkpointing = false;
-  /** What the last commit made of its session: the next decision on it loads nothing. Only commits change what decisions look at. */
-  let latest: SessionState | undefined;
+  /** Cache of the session that was committed last. It cannot be stale: only commits change what decisions read. */
+  let cachedState: SessionState | undefined;
 
   const transact = db.transaction(<Reply>(state: SessionState | undefined, sessionId: string, decide: Decide<Reply>) => {
     const now = fresh();
-    const current = state ?? (latest?.id === sessionId ? latest : store.load(sessionId));
+    const current = state ?? (cachedState?.id === sessionId ? cachedState : store.load(sessionId));
     if (!current) return { refusal: refusal('session_not_found', `there is no session ${sessionId}`, { field: 'session_id' }) };
     const decision = decide(current, now);
     if (!decision.ok) return { refusal: decision.refusal };
     const events: DurableEvent[] = [];
-    // One at a time: what an event refers to is in the rows before the next one is slimmed.
+    // One at a time: the rows that an event refers to must exist before the payload of the next one is reduced to references.
     for (const fact of decision.facts) {
       const event = write.log.append(fact, log.head() + events.length + 1, now.nowMs);
       write.project(event, now.nowMs);
@@ -90,21 +90,21 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
     return { events, reply: decision.reply, next: events.reduce<SessionState>(evolve, current) };
   });
 
-  /** A lock that somebody holds freezes the only thread once, not once a command: until it is free, nobody waits for it. */
+  /** Waiting for a database lock blocks the only thread, so it is done once: busy_timeout is 0 until the lock was free again. */
   function setLockWait(wait: boolean): void {
     if (waitsForLock === wait) return;
     waitsForLock = wait;
     db.pragma(`busy_timeout = ${wait ? limits.busyTimeoutMs : 0}`);
   }
 
-  function guarded<T>(work: () => T): { done: T } | { fault: PassingFault } {
+  function withFaults<T>(work: () => T): { done: T } | { fault: PassingFault } {
     try {
       const done = work();
       setLockWait(true);
-      noteGrowth();
+      checkpointGrownWal();
       return { done };
     } catch (error) {
-      latest = undefined;
+      cachedState = undefined;
       const fault = classifyFault(error);
       if (fault === 'fatal') return onFatal(error);
       if (fault === undefined) throw error;
@@ -114,10 +114,10 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
   }
 
   /**
-   * Moves the WAL into the database once it has grown, between two turns of the loop. The file stays and is written again from its start,
-   * because syncing what is there takes half the time of syncing a file that grows; one that somebody kept from being moved is cut.
+   * Checkpoints a WAL that has grown, between two turns of the event loop. RESTART keeps the file, because fsync of an existing file takes
+   * half the time of fsync of a growing one; TRUNCATE is for a WAL that a reader kept from being checkpointed.
    */
-  function noteGrowth(): void {
+  function checkpointGrownWal(): void {
     if (++commits % limits.walUnseenMax !== 0 || checkpointing) return;
     const bytes = statSync(`${db.name}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     const isTooLong = bytes >= limits.walFileBytesMax;
@@ -125,19 +125,19 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
     checkpointing = true;
     setImmediate(() => {
       checkpointing = false;
-      if (db.open) guarded(() => db.pragma(`wal_checkpoint(${isTooLong ? 'TRUNCATE' : 'RESTART'})`));
+      if (db.open) withFaults(() => db.pragma(`wal_checkpoint(${isTooLong ? 'TRUNCATE' : 'RESTART'})`));
       commits = 0;
     });
   }
 
   function run<Reply>(state: SessionState | undefined, sessionId: string, decide: Decide<Reply>): Outcome<Reply> {
-    const result = guarded(() => transact.immediate(state, sessionId, decide as Decide<unknown>));
+    const result = withFaults(() => transact.immediate(state, sessionId, decide as Decide<unknown>));
     if ('fault' in result) {
-      return { ok: false, refusal: refusal(result.fault, faultWords[result.fault]), fault: result.fault };
+      return { ok: false, refusal: refusal(result.fault, faultMessages[result.fault]), fault: result.fault };
     }
     const { done } = result;
     if (!done.next) return { ok: false, refusal: done.refusal };
-    latest = done.next.deleted || sessionId === noSession ? undefined : done.next;
+    cachedState = done.next.deleted || sessionId === noSession ? undefined : done.next;
     if (done.events.length > 0) {
       fault('commit.done');
       write.log.committed(done.events.at(-1)?.seq ?? log.head());
@@ -151,7 +151,7 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
   }
 
   function attemptMaintain(work: (rows: BookkeepingRows) => void): PassingFault | undefined {
-    const result = guarded(() => db.transaction(() => work(write)).immediate());
+    const result = withFaults(() => db.transaction(() => work(write)).immediate());
     return 'fault' in result ? result.fault : undefined;
   }
 
@@ -161,7 +161,7 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
     decideShared: (decide) => run(emptySession(noSession), noSession, (_state, now) => decide(now)),
     maintain(work) {
       const failed = attemptMaintain(work);
-      if (failed) throw new StoreRefused(faultWords[failed]);
+      if (failed) throw new StoreRefused(faultMessages[failed]);
     },
     tryMaintain: (work) => attemptMaintain(work) === undefined,
     attemptMaintain,

@@ -6,22 +6,22 @@ interface Deps {
   store: ReadStore;
   bookkeeping: Bookkeeping;
   now(): number;
-  /** Removes what a deleted session has outside of the store. */
+  /** Removes the artifact files of a deleted session. */
   dropFiles(sessionId: string): void;
 }
 
 /**
- * Sweeps deleted sessions, prunes the log and keeps the search up to date, in small batches between other work;
- * nothing happens while there is nothing to do.
+ * Sweeps deleted sessions, prunes the log and updates the full-text index, in small batches between other work; no timer runs while
+ * nothing is left to do.
  */
 export function createHousekeeping({ store, bookkeeping, now, dropFiles }: Deps) {
   let scheduled = false;
   let stopped = false;
   let removed = false;
-  let reading: NodeJS.Timeout | undefined;
+  let indexTimer: NodeJS.Timeout | undefined;
   let prunedAt = store.log.head();
 
-  /** True when there is more to do and the store takes it. */
+  /** One batch; true when more is left and the store takes writes. */
   function step(): boolean {
     const [sessionId] = store.sessions.deleted();
     if (sessionId !== undefined) dropFiles(sessionId);
@@ -30,7 +30,7 @@ export function createHousekeeping({ store, bookkeeping, now, dropFiles }: Deps)
       if (sessionId !== undefined) sweep.batch(sessionId);
       more = sessionId !== undefined || log.prune(now());
       if (more) removed = true;
-      // Space is given back last, and only when something was removed: a store that only grows keeps its pages.
+      // Vacuum last, and only after a removal: a store that only grows has no free pages.
       else if (removed) removed = more = sweep.giveBack();
     });
     return done && more;
@@ -47,28 +47,28 @@ export function createHousekeeping({ store, bookkeeping, now, dropFiles }: Deps)
     setImmediate(work);
   }
 
-  const readOn = ({ search }: BookkeepingRows): void => search.readOn();
+  const indexBatch = ({ search }: BookkeepingRows): void => search.readOn();
 
-  /** A batch of words, and when there are more, soon the next. A store that does not take them now is asked again after the next commit. */
-  function read(): void {
-    reading = undefined;
-    if (!stopped && store.isOpen() && store.search.isBehind() && bookkeeping.tryMaintain(readOn) && store.search.isBehind())
-      setImmediate(read);
+  /** Indexes a batch, then the next. When the disk is full or the database is locked, the next commit schedules another try. */
+  function indexNext(): void {
+    indexTimer = undefined;
+    if (!stopped && store.isOpen() && store.search.isBehind() && bookkeeping.tryMaintain(indexBatch) && store.search.isBehind())
+      setImmediate(indexNext);
   }
 
   return {
     schedule,
     stop(): void {
       stopped = true;
-      clearTimeout(reading);
+      clearTimeout(indexTimer);
     },
-    /** Adds all words to the search that are not in it yet, as far as the store takes them. */
-    readAll(): void {
-      while (store.search.isBehind() && bookkeeping.tryMaintain(readOn)) continue;
+    /** Brings the full-text index up to date, unless the disk is full or the database is locked. */
+    indexAll(): void {
+      while (store.search.isBehind() && bookkeeping.tryMaintain(indexBatch)) continue;
     },
-    /** Called after commits: soon the search is brought up to date, and every so many events the log is looked at. */
+    /** To be called after commits: schedules indexing, and every `pruneEveryEvents` events a pruning of the log. */
     note(): void {
-      if (!stopped) reading ??= setTimeout(read, limits.searchDelayMs);
+      if (!stopped) indexTimer ??= setTimeout(indexNext, limits.searchDelayMs);
       if (store.log.head() - prunedAt < limits.pruneEveryEvents) return;
       prunedAt = store.log.head();
       schedule();

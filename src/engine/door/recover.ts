@@ -15,7 +15,7 @@ interface Deps {
   resumable(toolName: string): boolean;
 }
 
-/** Settles what the last daemon left: every run gets its outcome, but for those that only wait for a person. */
+/** Crash recovery: settles every run that the last daemon left, but for those that only wait for a person. */
 export function recoverRuns({ store, commit, resumable }: Deps): Recovered {
   const result = { settled: 0, parked: 0 };
   for (const { runId, sessionId, attempts } of store.runs.allActive()) {
@@ -26,10 +26,11 @@ export function recoverRuns({ store, commit, resumable }: Deps): Recovered {
       result.parked++;
       continue;
     }
-    const spoken = state.run.message ? store.partials.spoken(state.run.message.id) : [];
+    const partialContent = state.run.message ? store.partials.content(state.run.message.id) : [];
     const carryOn = state.recovery === 'continue' && attempts < limits.recoveryAttemptsMax;
-    const outcome = commit.decide(sessionId, (now, fresh) => settleLeftRun(now, { spoken, carryOn }, fresh));
-    if (!outcome.ok) throw new StoreRefused(`what ran before could not be settled: ${outcome.refusal.message}`);
+    const outcome = commit.decide(sessionId, (now, fresh) => settleLeftRun(now, { partialContent, carryOn }, fresh));
+    if (!outcome.ok)
+      throw new StoreRefused(`recovery failed: run ${runId} of the last daemon could not be settled: ${outcome.refusal.message}`);
     result.settled++;
   }
   return result;

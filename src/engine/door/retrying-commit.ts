@@ -6,26 +6,25 @@ import type { Bookkeeping, BookkeepingRows, Commit, Decide, Outcome } from './co
 
 interface Deps {
   commit: Commit & Bookkeeping;
-  /** Told while a commit of a session cannot be made, and again when it could. */
+  /** Called with the fault while a commit of a session is retried, and with undefined once the commit is made. */
   onParked(sessionId: string, fault: StoreFault | undefined): void;
-  /** Fires when the daemon gives up waiting, because it has to stop. */
+  /** Fires when the daemon stops: retries end. */
   stopped: AbortSignal;
 }
 
-/** The engine's own commits: a store that is full or busy is waited for, visibly, and nothing goes on meanwhile. */
+/** Commits of the engine, retried with backoff while the disk is full or the database is locked; the run waits, with a status. */
 export interface RetryingCommit extends Commit, Bookkeeping {
   decideWithRetry<Reply>(sessionId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
-  /** The same for what is not of one session. */
+  /** `decideWithRetry` for daemon-wide events. */
   decideSharedWithRetry<Reply>(decide: (fresh: Fresh) => Decision<Reply>): Promise<Outcome<Reply>>;
-  /** The same for what a run has to say: once the run is over it is refused, and never said of the session's next run. */
+  /** `decideWithRetry` for an event of a run: refused once the run is over, and never applied to the next run of the session. */
   decideForRun<Reply>(sessionId: string, runId: string, decide: Decide<Reply>): Promise<Outcome<Reply>>;
-  /** Bookkeeping of a session that something else relies on. Throws StoreRefused when the daemon stops before the store takes it. */
+  /** Retried bookkeeping. Throws StoreRefused when the daemon stops before the work is committed. */
   maintainWithRetry(sessionId: string, work: (rows: BookkeepingRows) => void): Promise<void>;
 }
 
 export function createRetryingCommit({ commit, onParked, stopped }: Deps): RetryingCommit {
-  /** Being stopped ends the wait early. */
-  async function waitAWhile(ms: number): Promise<void> {
+  async function waitUnlessStopped(ms: number): Promise<void> {
     await delay(ms, undefined, { signal: stopped }).catch((error: unknown) => {
       if (!stopped.aborted) throw error;
     });
@@ -37,7 +36,7 @@ export function createRetryingCommit({ commit, onParked, stopped }: Deps): Retry
       const fault = outcome.ok ? undefined : outcome.fault;
       if (waitMs > limits.commitRetryMinMs || fault) onFault(fault);
       if (!fault || stopped.aborted) return outcome;
-      await waitAWhile(waitMs);
+      await waitUnlessStopped(waitMs);
     }
   }
 
@@ -59,14 +58,14 @@ export function createRetryingCommit({ commit, onParked, stopped }: Deps): Retry
           `the database could not be written for session ${sessionId} before the daemon stopped: ${why}, then start the daemon again`,
         );
       }
-      await waitAWhile(waitMs);
+      await waitUnlessStopped(waitMs);
     }
   }
 
   return {
     ...commit,
     decideWithRetry,
-    // No session waits for it, so that none is told.
+    // A daemon-wide event has no session whose status could be set.
     decideSharedWithRetry: (decide) =>
       retry(
         () => commit.decideShared(decide),

@@ -1,27 +1,27 @@
-/** After-commit signals: a bit for each session. Listeners read what is true; a lost wake costs a delay, never a fact. */
+/** After-commit signals: a bit for each session. Listeners read the rows; a lost wake costs a delay, never an event. */
 export interface Wakes {
   wake(sessionId: string): void;
-  /** Called once for any number of wakes until what was scheduled runs. Returns how to stop listening. */
+  /** The listener is called once for all wakes of a session since the last flush. Returns the unsubscribe function. */
   listen(listener: (sessionId: string) => void): () => void;
-  /** Nobody is woken any more. */
+  /** Removes all listeners. */
   close(): void;
 }
 
-/** Wakes are gathered until `schedule` runs them: for a turn of the event loop unless told. */
+/** Coalesces wakes until `schedule` flushes them; by default, that is at the end of a turn of the event loop. */
 export function createWakes(schedule: (flush: () => void) => void = setImmediate): Wakes {
   const listeners = new Set<(sessionId: string) => void>();
-  let awake = new Set<string>();
+  let pending = new Set<string>();
 
   function flush(): void {
-    const sessions = awake;
-    awake = new Set();
+    const sessions = pending;
+    pending = new Set();
     for (const sessionId of sessions) for (const listener of listeners) listener(sessionId);
   }
 
   return {
     wake(sessionId) {
-      if (awake.size === 0) schedule(flush);
-      awake.add(sessionId);
+      if (pending.size === 0) schedule(flush);
+      pending.add(sessionId);
     },
     listen(listener) {
       listeners.add(listener);
@@ -33,8 +33,8 @@ export function createWakes(schedule: (flush: () => void) => void = setImmediate
   };
 }
 
-/** Waits until `look` sees something, looking now and after every wake of the session. Undefined when the signal fires first. */
-export function until<T>(wakes: Wakes, sessionId: string, signal: AbortSignal, look: () => T | undefined): Promise<T | undefined> {
+/** Resolves with the first defined result of `probe`, called now and after every wake of the session; undefined once the signal fires. */
+export function until<T>(wakes: Wakes, sessionId: string, signal: AbortSignal, probe: () => T | undefined): Promise<T | undefined> {
   return new Promise((resolve) => {
     function settle(value: T | undefined): void {
       stop();
@@ -45,7 +45,7 @@ export function until<T>(wakes: Wakes, sessionId: string, signal: AbortSignal, l
       settle(undefined);
     }
     function check(): void {
-      const seen = look();
+      const seen = probe();
       if (seen !== undefined) settle(seen);
     }
     const stop = wakes.listen((woken) => {

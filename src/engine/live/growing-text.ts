@@ -1,14 +1,14 @@
 import { wholeUnits } from '../../protocol/content.js';
 
-/** A text that only grows. Reading its end costs what is read, not what came before: joined strings would be flattened each time. */
+/** An append-only text buffer. Reading its tail takes linear time in the tail: one long string would be flattened by V8 each time. */
 export interface GrowingText {
-  /** Returns how many more units may be read now. */
+  /** Returns how many UTF-16 units were added to `length`. */
   append(text: string): number;
-  /** Units that may be read. Half of a surrogate pair waits for its other half. */
+  /** UTF-16 units that can be read. A lone high surrogate waits for its low surrogate. */
   length(): number;
-  /** At most `unitsMax` units from `from` on, never half a pair. */
+  /** At most `unitsMax` units from `from` on, never half a surrogate pair. */
   slice(from: number, unitsMax: number): string;
-  /** Everything, with a half pair that never became whole replaced. */
+  /** The whole text; a lone surrogate at its end is replaced. */
   all(): string;
 }
 
@@ -17,9 +17,9 @@ const pieceUnits = 4096;
 export function createGrowingText(): GrowingText {
   const pieces: string[] = [];
   const starts: number[] = [];
-  /** The words since the last whole piece. Added to one another they would become a rope that costs many times its text. */
-  let words: string[] = [];
-  let wordsFrom = 0;
+  /** Chunks since the last whole piece. Concatenated one by one they would become a rope, which takes many times the memory. */
+  let chunks: string[] = [];
+  let chunksFrom = 0;
   let length = 0;
   let half = '';
 
@@ -35,9 +35,9 @@ export function createGrowingText(): GrowingText {
   }
 
   function tail(): string {
-    // No word ends with the first half of a pair, so that joining them makes no pair of two lone halves.
-    if (words.length > 0) words = [words.join('').toWellFormed()];
-    return words[0] ?? '';
+    // No chunk ends with a high surrogate, so that joining chunks makes no pair of two lone surrogates.
+    if (chunks.length > 0) chunks = [chunks.join('').toWellFormed()];
+    return chunks[0] ?? '';
   }
 
   return {
@@ -47,23 +47,23 @@ export function createGrowingText(): GrowingText {
       half = last >= 0xd800 && last <= 0xdbff ? whole.slice(-1) : '';
       if (half !== '') whole = whole.slice(0, -1);
       if (whole === '') return 0;
-      words.push(whole);
+      chunks.push(whole);
       length += whole.length;
-      if (length - wordsFrom < pieceUnits) return whole.length;
+      if (length - chunksFrom < pieceUnits) return whole.length;
       pieces.push(tail());
-      starts.push(wordsFrom);
-      words = [];
-      wordsFrom = length;
+      starts.push(chunksFrom);
+      chunks = [];
+      chunksFrom = length;
       return whole.length;
     },
     length: () => length,
     slice(from, unitsMax) {
-      if (from >= wordsFrom) {
-        const rest = tail().slice(from - wordsFrom);
+      if (from >= chunksFrom) {
+        const rest = tail().slice(from - chunksFrom);
         return rest.slice(0, wholeUnits(rest, unitsMax));
       }
       const first = pieceAt(from);
-      // As many pieces as hold `unitsMax` units, and one more for the part of the first that is passed over.
+      // As many pieces as hold `unitsMax` units, and one more for the part of the first piece before `from`.
       const some = pieces.slice(first, first + Math.ceil(unitsMax / pieceUnits) + 1);
       const text = (some.join('') + tail()).slice(from - (starts[first] ?? 0));
       return text.slice(0, wholeUnits(text, unitsMax));

@@ -23,23 +23,23 @@ export interface MessageAddress {
   messageId: string;
 }
 
-/** A message that is being said. Its text is here and nowhere else until it ends; subscribers keep offsets into it. */
+/** A streaming message. Until the message ends, its text is here and nowhere else; subscribers keep offsets into it. */
 export interface OpenMessage extends MessageAddress {
   blocks: OpenBlock[];
-  /** Which block of the provider's stands at each place. */
+  /** The provider's block number at each index of `blocks`. */
   order: number[];
-  /** Text units said so far, over all blocks. */
+  /** UTF-16 units received so far, over all blocks. */
   units: number;
 }
 
-/** What open messages have said so far. */
+/** The text of streaming messages so far. */
 export function createLiveMessages({ wake }: { wake(sessionId: string): void }) {
   const open = new Map<string, OpenMessage>();
   const ended = new Map<string, OpenMessage>();
   const bySession = new Map<string, OpenMessage[]>();
   const none: OpenMessage[] = [];
 
-  /** The place of a provider's block among those that have said anything: the same as in the ended message's content. */
+  /** The block of a provider's block number. Empty blocks have no index, as in the content of the ended message. */
   function blockAt(message: OpenMessage, providerBlock: number, kind: BlockKind): OpenBlock {
     let index = message.order.indexOf(providerBlock);
     if (index === -1) index = message.order.push(providerBlock) - 1;
@@ -88,13 +88,13 @@ export function createLiveMessages({ wake }: { wake(sessionId: string): void }) 
       else bySession.delete(message.sessionId);
     },
     openIn: (scope: Scope): readonly OpenMessage[] => (scope.all ? [...open.values()] : (bySession.get(scope.sessionId) ?? none)),
-    /** A message that has just ended, until its readers have been served once; who is slower reads the entry. */
+    /** A message that has just ended, until subscribers were flushed once; a slower subscriber reads the entry. */
     justEnded: (messageId: string): OpenMessage | undefined => ended.get(messageId),
     forgetEnded(sessionId: string): void {
       for (const [messageId, message] of ended) if (message.sessionId === sessionId) ended.delete(messageId);
     },
     find: (messageId: string): OpenMessage | undefined => open.get(messageId),
-    /** What was said so far but for tool calls, which count only once they are whole. */
+    /** The content so far without tool calls, which are valid only once they are complete. */
     content: (message: OpenMessage): ContentBlock[] => message.blocks.flatMap(toContent),
     contentOf(message: OpenMessage, index: number): ContentBlock[] {
       const block = message.blocks[index];
@@ -103,7 +103,7 @@ export function createLiveMessages({ wake }: { wake(sessionId: string): void }) 
     /** The raw argument text of a tool call block. */
     argumentsOf: (message: OpenMessage, index: number): string => message.blocks[index]?.text.all() ?? '',
     hasOpen: (): boolean => open.size > 0,
-    /** What has been said since the last checkpoint. `saved` must be called once it is committed. */
+    /** The text since the last checkpoint. `saved` must be called once that text is committed. */
     unsaved(): { pieces: PartialPiece[]; saved(): void } {
       const pieces: PartialPiece[] = [];
       const marks: (() => void)[] = [];

@@ -9,7 +9,7 @@ export interface Signal {
   event: LiveEvent;
 }
 
-/** Live events of which only the newest counts, by key: a slow reader skips what was replaced meanwhile. */
+/** Live events of which only the newest of each key counts: a slow subscriber skips those that were replaced. */
 export function createLiveSignals({ wake, now }: { wake(sessionId: string): void; now(): number }) {
   const bySession = new Map<string, Map<string, Signal>>();
   let version = 0;
@@ -20,17 +20,17 @@ export function createLiveSignals({ wake, now }: { wake(sessionId: string): void
       if (!signals.has(key) && signals.size >= limits.uiSignalsPerSessionMax) return;
       version++;
       signals.set(key, { sessionId, version, atMs: now(), event });
-      // The session that was signalled longest ago is forgotten first.
+      // LRU: the session that was signalled longest ago is evicted first.
       bySession.delete(sessionId);
       bySession.set(sessionId, signals);
       if (bySession.size > limits.signalledSessionsMax) bySession.delete([...bySession.keys()][0] ?? '');
       wake(sessionId);
     },
-    /** Signals newer than what a reader has seen, in the order in which they were set. */
+    /** Signals newer than the version that a subscriber has seen, in the order in which they were set. */
     since(scope: Scope, seen: number): Signal[] {
       if (seen >= version) return [];
-      const mine = scope.all ? [...bySession.values()] : [bySession.get(scope.sessionId) ?? new Map<string, Signal>()];
-      return mine
+      const inScope = scope.all ? [...bySession.values()] : [bySession.get(scope.sessionId) ?? new Map<string, Signal>()];
+      return inScope
         .flatMap((signals) => [...signals.values()])
         .filter((signal) => signal.version > seen)
         .sort((a, b) => a.version - b.version);

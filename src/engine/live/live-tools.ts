@@ -11,12 +11,12 @@ export interface OpenTool {
   toolName: string;
   title: string;
   args: Record<string, unknown>;
-  /** The end of the output; `offset` units came before it. */
+  /** The tail of the output; `offset` units were truncated before it. */
   tail: string;
   offset: number;
 }
 
-/** Tools that run now, and the end of what they print. Who is further behind sees a jump. */
+/** Running tools and the tail of their output. A subscriber that is further behind gets a gap. */
 export function createLiveTools({ wake }: { wake(sessionId: string): void }) {
   const bySession = new Map<string, OpenTool[]>();
   const none: OpenTool[] = [];

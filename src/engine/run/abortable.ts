@@ -1,4 +1,4 @@
-/** A signal that fires with the first of the given ones. `release` stops listening to them: they may live much longer. */
+/** A signal that fires with the first of the given signals. `release` removes the listeners: the given signals may live much longer. */
 export function firstSignal(...signals: readonly AbortSignal[]): { signal: AbortSignal; release(): void } {
   const first = new AbortController();
   const fire = (): void => first.abort();
@@ -12,8 +12,8 @@ export function firstSignal(...signals: readonly AbortSignal[]): { signal: Abort
   };
 }
 
-/** What `work` comes to, or undefined as soon as the signal fires: whoever does not listen is not waited for. */
-export function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
+/** The result of `work`, or undefined as soon as the signal fires: work that ignores its signal is not waited for. */
+export function undefinedIfAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {
     function onAbort(): void {
       resolve(undefined);

@@ -17,55 +17,55 @@ interface Deps {
 
 type Waiting = Pick<StepContext, 'signal' | 'withoutSlot'>;
 
-/** Keeps each session in the directory that it was made in: one that was moved or replaced is asked about, never followed. */
+/** Anchors each session to the inode of its directory: a person is asked about a directory that was moved or replaced. */
 export function createAnchors({ store, bookkeeping, requests }: Deps) {
-  const asking = new Map<string, Promise<void>>();
+  const openRequests = new Map<string, Promise<void>>();
 
-  async function ask(state: SessionState, call: OpenCall, known: Anchor, found: Anchor, waiting: Waiting): Promise<void> {
+  async function ask(state: SessionState, call: OpenCall, recorded: Anchor, current: Anchor, waiting: Waiting): Promise<void> {
     const address = {
       sessionId: state.id,
       runId: state.run?.id ?? '',
       turnId: state.run?.turn?.id ?? '',
       toolCallId: call.id,
-      askKey: `anchor ${found.device}:${found.inode} ${found.realPath}`,
+      askKey: `anchor ${current.device}:${current.inode} ${current.realPath}`,
     };
-    const request = { params: toParams(state, known, found), timeoutMs: null };
+    const request = { params: toParams(state, recorded, current), timeoutMs: null };
     await waiting.withoutSlot(() => requests.ask(address, request, waiting.signal, false));
   }
 
-  /** Asks once, however many calls of the session wait for the answer. */
-  function askOnce(state: SessionState, call: OpenCall, known: Anchor, found: Anchor, waiting: Waiting): Promise<void> {
-    const asked = asking.get(state.id) ?? ask(state, call, known, found, waiting).finally(() => asking.delete(state.id));
-    asking.set(state.id, asked);
+  /** Asks about a directory once, however many calls of the session wait for the answer. */
+  function askOnce(state: SessionState, call: OpenCall, recorded: Anchor, current: Anchor, waiting: Waiting): Promise<void> {
+    const asked = openRequests.get(state.id) ?? ask(state, call, recorded, current, waiting).finally(() => openRequests.delete(state.id));
+    openRequests.set(state.id, asked);
     return asked;
   }
 
   return {
-    /** Remembers the directory of a session that was just made. What fails here is done when the directory is first used. */
+    /** Records the directory of a new session. A directory that cannot be opened is recorded at its first use. */
     note(sessionId: string, cwd: string): void {
-      const found = findDirectory(cwd);
-      if (found) bookkeeping.maintain((rows) => rows.anchors.set(sessionId, found));
+      const current = findDirectory(cwd);
+      if (current) bookkeeping.maintain((rows) => rows.anchors.set(sessionId, current));
     },
-    /** The real path of the session's directory, once it is certain that it is the same one; otherwise why nothing may be done there. */
-    async hold(state: SessionState, call: OpenCall, waiting: Waiting): Promise<{ workspace: string } | { problem: string }> {
-      const found = findDirectory(state.cwd);
-      if (!found) return { problem: `The directory ${state.cwd} of this session is gone. Make it again, or start a session elsewhere.` };
-      const known = store.anchors.read(state.id);
-      if (!known) bookkeeping.maintain((rows) => rows.anchors.set(state.id, found));
-      else if (!isSame(known, found)) {
-        await askOnce(state, call, known, found, waiting);
-        // A yes has written it in its own commit.
-        const agreed = store.anchors.read(state.id);
-        if (!agreed || !isSame(agreed, found))
-          return { problem: `${sayChange(known, found)} Nobody agreed to work there: nothing was done.` };
+    /** The real path of the session's directory if its inode is the recorded one, or a person approved another; otherwise the problem. */
+    async verify(state: SessionState, call: OpenCall, waiting: Waiting): Promise<{ workspace: string } | { problem: string }> {
+      const current = findDirectory(state.cwd);
+      if (!current) return { problem: `The directory ${state.cwd} of this session is gone. Make it again, or start a session elsewhere.` };
+      const recorded = store.anchors.read(state.id);
+      if (!recorded) bookkeeping.maintain((rows) => rows.anchors.set(state.id, current));
+      else if (!isSame(recorded, current)) {
+        await askOnce(state, call, recorded, current, waiting);
+        // An approval writes the new anchor in the commit of its answer.
+        const approved = store.anchors.read(state.id);
+        if (!approved || !isSame(approved, current))
+          return { problem: `${sayChange(recorded, current)} Nobody approved the new directory: nothing was done.` };
       }
-      return { workspace: found.realPath };
+      return { workspace: current.realPath };
     },
   };
 }
 export type Anchors = ReturnType<typeof createAnchors>;
 
-/** What a name leads to now: path and inode of one and the same directory. Undefined when there is none that can be entered. */
+/** Real path and inode of one and the same directory, read through a descriptor. Undefined when the path is no directory. */
 function findDirectory(path: string): Anchor | undefined {
   let fd: number;
   try {
@@ -86,16 +86,19 @@ function isSame(one: Anchor, other: Anchor): boolean {
   return one.realPath === other.realPath && one.device === other.device && one.inode === other.inode;
 }
 
-function sayChange(known: Anchor, found: Anchor): string {
-  if (known.realPath !== found.realPath) return `The directory of this session was ${known.realPath} and is now ${found.realPath}.`;
-  return `The directory ${found.realPath} of this session was replaced by another one.`;
+function sayChange(recorded: Anchor, current: Anchor): string {
+  if (recorded.realPath !== current.realPath)
+    return `The directory of this session was ${recorded.realPath} and is now ${current.realPath}.`;
+  return `The directory ${current.realPath} of this session was replaced by another one.`;
 }
 
-function toParams({ cwd }: SessionState, known: Anchor, found: Anchor): DirectoryParams {
+function toParams({ cwd }: SessionState, recorded: Anchor, current: Anchor): DirectoryParams {
   return {
     kind: 'directory',
-    title: makeVisible(`Work in ${found.realPath} from now on?`),
-    message: makeVisible(`${sayChange(known, found)} The session names it ${cwd}. Without a yes nothing is read, written or run there.`),
-    anchor: found,
+    title: makeVisible(`Work in ${current.realPath} from now on?`),
+    message: makeVisible(
+      `${sayChange(recorded, current)} The session names it ${cwd}. Without a yes nothing is read, written or run there.`,
+    ),
+    anchor: current,
   };
 }

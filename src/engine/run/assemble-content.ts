@@ -2,7 +2,7 @@ import { limits } from '../../protocol/limits.js';
 import type { ContentBlock, StopReason, ToolCallBlock } from '../../protocol/messages.js';
 import type { LiveMessages, OpenMessage } from '../live/live-messages.js';
 
-/** What a message came to. Calls of a message that ran out of room were cut and are left out. */
+/** The content of an ended message. Tool calls of a message that reached its output limit were truncated and are left out. */
 export function assembleContent(message: OpenMessage, live: LiveMessages, stopReason: StopReason): ContentBlock[] {
   const ids = new Set<string>();
   const content: ContentBlock[] = [];
@@ -15,7 +15,7 @@ export function assembleContent(message: OpenMessage, live: LiveMessages, stopRe
   return content;
 }
 
-/** A call as the rest of the daemon can rely on it: an id of its own within the message, arguments that are an object. */
+/** Validates a tool call: its id is unique within the message, its arguments are an object. */
 function toCall(id: string, name: string, json: string, ids: Set<string>): ToolCallBlock {
   const base = id === '' ? 'call' : id.slice(0, 200).toWellFormed();
   let unique = base;

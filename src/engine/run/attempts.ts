@@ -19,24 +19,24 @@ interface Deps {
   random(): number;
   /** Wall clock, milliseconds. */
   now(): number;
-  /** Says what is waited for to whoever comes meanwhile; an empty text takes it back. */
-  tellWaiting(sessionId: string, text: string): void;
+  /** Sets the status that a client sees while a retry waits; an empty text clears the status. */
+  setModelStatus(sessionId: string, text: string): void;
 }
 
-/** What asking a model once, or often enough, came to. */
+/** The result of a model request, after its retries. */
 export type Attempted<T> = { answer: T } | { failure: ModelFailure } | 'stopped';
 
-/** Asks a model again while its provider has a bad moment: bounded, told to everyone who watches, and stopped by an abort at once. */
-export function createAttempts({ commit, settings, random, now, tellWaiting }: Deps) {
-  function mostAttempts({ retry }: ModelFailure, { attemptsMax }: RetrySettings): number {
+/** Retries failed model requests with exponential backoff: bounded, committed as an event, and ended by an abort at once. */
+export function createAttempts({ commit, settings, random, now, setModelStatus }: Deps) {
+  function attemptLimit({ retry }: ModelFailure, { attemptsMax }: RetrySettings): number {
     return retry?.once ? Math.min(2, attemptsMax) : attemptsMax;
   }
 
-  function waitFor(failure: ModelFailure, attempt: number, retries: RetrySettings): number | undefined {
+  function backoffFor(failure: ModelFailure, attempt: number, retries: RetrySettings): number | undefined {
     const { retry } = failure;
-    if (!retry || attempt >= mostAttempts(failure, retries) || (retry.afterMs ?? 0) > limits.modelRetryAfterMaxMs) return undefined;
+    if (!retry || attempt >= attemptLimit(failure, retries) || (retry.afterMs ?? 0) > limits.modelRetryAfterMaxMs) return undefined;
     const backoffMs = Math.min(limits.modelRetryMaxMs, retries.minMs * 2 ** (attempt - 1));
-    // Not all who were turned away come back in the same moment.
+    // Jitter: clients that failed together do not retry together.
     return Math.round(Math.max(backoffMs * (0.5 + random() / 2), (retry.afterMs ?? 0) * (1 + random() / 10)));
   }
 
@@ -58,37 +58,37 @@ export function createAttempts({ commit, settings, random, now, tellWaiting }: D
       const result = await askOnce();
       if (result === 'stopped' || 'answer' in result) return result;
       const { failure } = result;
-      const retryInMs = waitFor(failure, count, settings());
-      if (retryInMs === undefined) return { failure: afterAttempts(failure, count) };
-      const told = {
+      const retryInMs = backoffFor(failure, count, settings());
+      if (retryInMs === undefined) return { failure: withAttempts(failure, count) };
+      const retry = {
         error: toRunError(failure),
         retryInMs,
         attempt: count,
-        attemptsMax: mostAttempts(failure, settings()),
+        attemptsMax: attemptLimit(failure, settings()),
         usage: failure.usage ?? null,
       };
-      const retried = await commit.decideForRun(id, run?.id ?? '', (state) => retryResponse(state, told));
+      const retried = await commit.decideForRun(id, run?.id ?? '', (state) => retryResponse(state, retry));
       if (!retried.ok) return 'stopped';
       onDiscarded();
-      tellWaiting(
+      setModelStatus(
         id,
-        `${failure.message}; asked again at ${new Date(now() + retryInMs).toISOString()} (${count} of ${told.attemptsMax} failed)`,
+        `${failure.message}; retrying at ${new Date(now() + retryInMs).toISOString()} (attempt ${count} of ${retry.attemptsMax} failed)`,
       );
       await pause(retryInMs, step);
-      tellWaiting(id, '');
+      setModelStatus(id, '');
       if (step.signal.aborted) return 'stopped';
     }
   };
 }
 export type Attempts = ReturnType<typeof createAttempts>;
 
-function afterAttempts({ message, ...failure }: ModelFailure, count: number): ModelFailure {
+function withAttempts({ message, ...failure }: ModelFailure, count: number): ModelFailure {
   const afterMs = failure.retry?.afterMs ?? 0;
-  const tooLong = afterMs > limits.modelRetryAfterMaxMs ? `; it requests to be left alone for ${Math.round(afterMs / 3_600_000)} h` : '';
-  return { ...failure, message: `${message}${count > 1 ? `; asked ${count} times` : ''}${tooLong}` };
+  const tooLong = afterMs > limits.modelRetryAfterMaxMs ? `; the provider says to retry after ${Math.round(afterMs / 3_600_000)} h` : '';
+  return { ...failure, message: `${message}${count > 1 ? `; gave up after ${count} attempts` : ''}${tooLong}` };
 }
 
-/** A failure as a run ends with it. */
+/** The error that a run ends with after a failure. */
 export function toRunError({ message, cause }: ModelFailure): RunError {
   const clipped = (text: string): string => text.slice(0, limits.errorTextCharsMax).toWellFormed();
   return { code: 'provider_error', message: clipped(message), ...(cause === undefined ? {} : { cause: clipped(cause) }) };

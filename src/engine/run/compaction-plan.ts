@@ -5,7 +5,7 @@ import { contextSize, entrySize, keptTokensMax } from './context-size.js';
 
 /** Which part of a history a summary is to replace. */
 export interface CompactionPlan {
-  /** The summary before this one, whose words go into the new one. */
+  /** The text of the previous summary, which the new summary includes. */
   earlier: string | undefined;
   replaced: HistoryEntry[];
   kept: HistoryEntry[];
@@ -13,8 +13,8 @@ export interface CompactionPlan {
 }
 
 /**
- * Where to cut: the newest entries within a bound are kept whole, and never a result without its call. Undefined when there is
- * nothing that a summary could replace, or too little for it to be worth one.
+ * Where to cut the history: the newest entries within a bound are kept whole, and never a result without its call. Undefined when a
+ * summary would replace nothing, or too little.
  */
 export function planCompaction(
   history: readonly HistoryEntry[],
@@ -33,8 +33,8 @@ export function planCompaction(
 }
 
 /**
- * The index of the first entry that is kept. Whoever asks for a summary gets one even if everything would fit: then only what
- * follows the last message of a person is kept.
+ * The index of the first entry that is kept. A manual compaction cuts even if the whole history would fit: then only the entries from
+ * the last message of a person on are kept.
  */
 function findCut(entries: readonly HistoryEntry[], tokensMax: number, insists: boolean): number | undefined {
   let tokens = 0;
@@ -44,7 +44,7 @@ function findCut(entries: readonly HistoryEntry[], tokensMax: number, insists: b
     if (!entry) break;
     tokens += entrySize(entry.content);
     if (entry.message.role === 'tool_result') continue;
-    // The newest place where a cut is possible is always taken, however long what follows it is.
+    // The newest index where a cut is possible is always accepted, however long the kept entries are.
     if (cut !== undefined && tokens > tokensMax) return cut;
     cut = index;
   }
@@ -53,16 +53,16 @@ function findCut(entries: readonly HistoryEntry[], tokensMax: number, insists: b
   return lastUser > 0 ? lastUser : cut === undefined || entries.length < 3 ? undefined : cut;
 }
 
-const nobody = '(nothing)';
+const emptyContent = '(nothing)';
 
-/** The part that is replaced, as a record to summarise: long results are cut, and the oldest is left out when it does not fit. */
+/** The replaced entries as a record to summarise: long results are truncated, and the oldest entries that do not fit are left out. */
 export function toRecord(replaced: readonly HistoryEntry[], charsMax: number): string {
   const lines: string[] = [];
   let left = charsMax;
   for (const { message, content } of replaced.toReversed()) {
     const who =
       message.role === 'tool_result' ? `result of ${message.tool_name ?? 'a tool'}` : message.role === 'user' ? 'person' : 'agent';
-    const line = `[${who}]\n${content.map(toWords).filter(Boolean).join('\n') || nobody}`;
+    const line = `[${who}]\n${content.map(toRecordText).filter(Boolean).join('\n') || emptyContent}`;
     left -= line.length;
     if (left < 0) {
       lines.push('[the oldest part of the record was left out]');
@@ -70,11 +70,11 @@ export function toRecord(replaced: readonly HistoryEntry[], charsMax: number): s
     }
     lines.push(line);
   }
-  // Whatever stands in it, the record ends where it ends.
+  // Escape the closing tag: no text in the record can end it.
   return lines.reverse().join('\n\n').replaceAll('</record>', '< /record>');
 }
 
-function toWords(block: ContentBlock): string {
+function toRecordText(block: ContentBlock): string {
   switch (block.type) {
     case 'text':
       return clip(block.text);
@@ -87,7 +87,7 @@ function toWords(block: ContentBlock): string {
   }
 }
 
-/** The beginning and the end say most. */
+/** Truncates the middle of a text: its beginning and end are most informative. */
 function clip(text: string): string {
   const max = limits.compactResultCharsMax;
   if (text.length <= max) return text;

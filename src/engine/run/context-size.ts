@@ -4,13 +4,13 @@ import type { ModelFacts } from '../../providers/port.js';
 import type { HistoryEntry } from '../../store/rows/history-rows.js';
 
 const charsPerToken = 4;
-/** About what an image costs, whatever its bytes. */
+/** Estimated tokens of an image of any size. */
 const imageTokens = 1_500;
-/** Roles, ids and brackets. */
+/** Estimated overhead of an entry: roles, ids and brackets. */
 const entryTokens = 8;
 const perMillion = 1_000_000;
 
-/** About how many tokens an entry has. */
+/** Estimated tokens of an entry. */
 export function entrySize(content: readonly ContentBlock[]): number {
   let chars = 0;
   let tokens = entryTokens;
@@ -34,8 +34,8 @@ export function entrySize(content: readonly ContentBlock[]): number {
 }
 
 /**
- * About how many tokens a request with this history has: what the provider counted for the newest answer, and an estimate of what
- * came after it. What was counted before a summary was made does not count any more; then the prompt is estimated, too.
+ * Estimated tokens of a request with this history: the provider's usage of the newest answer, and an estimate of the entries after it.
+ * Usage from before a summary is ignored; then the prompt is estimated, too.
  */
 export function contextSize(history: readonly HistoryEntry[], promptTokens = 0): number {
   let tokens = 0;
@@ -47,24 +47,24 @@ export function contextSize(history: readonly HistoryEntry[], promptTokens = 0):
   return tokens + promptTokens;
 }
 
-/** About how many tokens the words and tools of a request have that come before its messages. */
+/** Estimated tokens of the system prompt and the tool specs. */
 export function promptSize({ system, tools }: { system: string; tools: readonly unknown[] }): number {
   return Math.ceil((system.length + JSON.stringify(tools).length) / charsPerToken);
 }
 
-/** Tokens that were in the context window when an answer had ended; 0 when the provider did not count: no request is empty. */
+/** Tokens in the context window at the end of an answer; 0 when the provider sent no usage: no request is empty. */
 export function usedTokens(usage: Usage | null): number {
   const asked = usage ? usage.input + usage.cache_read + usage.cache_write : 0;
   return usage && asked > 0 ? asked + usage.output : 0;
 }
 
-/** Whole percents of the window that are left; null when nobody knows how large it is. */
+/** Whole percents of the context window that are left; null when the size of the window is unknown. */
 export function percentLeft(tokens: number, window: number | null): number | null {
   if (window === null) return null;
   return Math.max(0, Math.min(100, Math.floor(100 - (100 * tokens) / window)));
 }
 
-/** The usage of an answer in sound numbers, with what it cost where the price is known. */
+/** The sanitized usage of an answer, with its cost where the price is known. */
 export function withCost(usage: Usage | null, price: ModelFacts['price']): Usage | null {
   if (!usage) return usage;
   const { cost_usd } = usage;
@@ -80,12 +80,12 @@ export function withCost(usage: Usage | null, price: ModelFacts['price']): Usage
 
 const tokensMax = 1e12;
 
-/** Servers say what they like; a number of tokens is a whole one within reason. */
+/** Sanitizes a token count from a server: an integer from 0 to `tokensMax`, otherwise 0. */
 function toCount(tokens: number): number {
   return Number.isFinite(tokens) && tokens >= 0 && tokens <= tokensMax ? Math.round(tokens) : 0;
 }
 
-/** How much of the newest history a summary leaves as it is. */
+/** The bound on the newest history that a compaction keeps. */
 export function keptTokensMax(window: number | null): number {
   const share = window === null ? limits.compactKeptTokensMax : (window * limits.compactKeptPercentMax) / 100;
   return Math.min(limits.compactKeptTokensMax, share);

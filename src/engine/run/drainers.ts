@@ -3,7 +3,7 @@ import type { ReadStore } from '../../store/store.js';
 interface Deps {
   store: ReadStore;
   drive(sessionId: string, runId: string, signal: AbortSignal): Promise<void>;
-  /** Something that no handling was written for. Does not return. */
+  /** An unexpected exception. Does not return. */
   onBug(error: unknown): never;
 }
 
@@ -13,12 +13,12 @@ interface Task {
   done: Promise<void>;
 }
 
-/** One drainer a session with a run; none for a session at rest. A wake makes it look at the rows. */
+/** One task for each session with an active run; none for an idle session. A wake compares the task with the rows. */
 export function createDrainers({ store, drive, onBug }: Deps) {
   const tasks = new Map<string, Task>();
   let stopping = false;
 
-  function look(sessionId: string): void {
+  function reconcile(sessionId: string): void {
     const task = tasks.get(sessionId);
     const run = store.runs.activeHead(sessionId);
     if (task) {
@@ -33,8 +33,8 @@ export function createDrainers({ store, drive, onBug }: Deps) {
     const done = drive(sessionId, runId, stop.signal).then(
       () => {
         tasks.delete(sessionId);
-        // A run may have begun in the commit that ended this one.
-        if (!stopping) look(sessionId);
+        // The commit that ended this run may have begun the next.
+        if (!stopping) reconcile(sessionId);
       },
       (error: unknown) => onBug(error),
     );
@@ -42,10 +42,10 @@ export function createDrainers({ store, drive, onBug }: Deps) {
   }
 
   return {
-    wake: look,
+    wake: reconcile,
     isStopping: (): boolean => stopping,
     running: (): number => tasks.size,
-    /** Interrupts everything that runs and waits until the last of it is settled. */
+    /** Interrupts all runs and waits until each of them is settled. */
     async stop(): Promise<void> {
       stopping = true;
       for (const { stop } of tasks.values()) stop.abort();

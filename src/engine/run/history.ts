@@ -6,8 +6,8 @@ import type { HistoryEntry } from '../../store/rows/history-rows.js';
 const notRun: ContentBlock[] = [{ type: 'text', text: 'Not run.' }];
 
 /**
- * The history as a provider accepts it: for every tool call exactly one result, right after the message that made it;
- * results without a call are left out, two answers have a question between them, and the last word is not the model's own.
+ * The history as model APIs accept it: for every tool call exactly one result, right after the message of the call; results without a
+ * call are left out, a user message separates two answers, and the last message is not the model's.
  */
 export function toModelMessages(history: readonly HistoryEntry[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
@@ -20,7 +20,7 @@ export function toModelMessages(history: readonly HistoryEntry[]): ModelMessage[
     open = new Map();
   }
 
-  // A history that was cut at its beginning starts with what a person said.
+  // A history that was truncated at its beginning starts with a user message or a summary.
   const start = history.findIndex(({ message: { role } }) => role === 'user' || role === 'compaction');
   for (const { message, content, isBeforeSummary } of start === -1 ? [] : history.slice(start)) {
     if (message.role === 'tool_result') {
@@ -35,12 +35,12 @@ export function toModelMessages(history: readonly HistoryEntry[]): ModelMessage[
     } else if (message.role === 'user') {
       messages.push({ role: 'user', content });
     } else {
-      // Providers bind thoughts to the words that they followed, and a summary changed those.
-      const said = isBeforeSummary ? content.filter(({ type }) => type !== 'thinking') : content;
-      if (said.length === 0) continue;
-      // As it was asked for at the time, when it went on with an answer that was cut.
+      // A summary invalidates the signatures of older thinking blocks, which cover the preceding messages.
+      const answer = isBeforeSummary ? content.filter(({ type }) => type !== 'thinking') : content;
+      if (answer.length === 0) continue;
+      // An answer that continued a truncated one was asked for with the same message.
       if (messages.at(-1)?.role === 'assistant') messages.push(askToGoOn());
-      messages.push({ role: 'assistant', content: said, model: message.model });
+      messages.push({ role: 'assistant', content: answer, model: message.model });
       open = new Map(toolCallsOf(content).map(({ id, name }) => [id, name]));
     }
   }

@@ -9,9 +9,9 @@ interface Deps {
   toolSpecs(state: SessionState): Promise<ToolSpec[]>;
 }
 
-/** What a model is asked for the next response of a session; a problem says for people why it cannot be. */
+/** Makes the model request of a session's next response; a problem is a message for people why there is none. */
 export function createModelRequests({ systemPrompt, toolSpecs }: Deps) {
-  /** What is not loaded yet may be gone: a program that was replaced while it ran. */
+  /** Lazy modules may be gone: the program may have been replaced, as by an upgrade, while the daemon runs. */
   async function specsOf(state: SessionState): Promise<ToolSpec[] | { problem: string }> {
     try {
       return await toolSpecs(state);

@@ -4,7 +4,7 @@ import { limits } from '../../protocol/limits.js';
 import type { StopReason, Usage } from '../../protocol/messages.js';
 import { together, type ModelDelta, type ModelFailure, type ModelRequest, type Provider, type Providers } from '../../providers/port.js';
 import type { ReadStore } from '../../store/store.js';
-import { unlessAborted } from './abortable.js';
+import { undefinedIfAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
 import type { Compactions } from './compactions.js';
 import { contextSize, entrySize, percentLeft, promptSize, usedTokens, withCost } from './context-size.js';
@@ -26,7 +26,7 @@ interface Deps {
   compactions: Compactions;
   newId(prefix: 'msg'): string;
   fault(point: FaultPoint): void;
-  /** Called when a message has said its first words: from now on it is saved now and then. */
+  /** Called with the first text of a message: from then on checkpoints save the message. */
   onFirstWords(): void;
 }
 
@@ -35,34 +35,34 @@ interface Ended {
   usage: Usage | null;
 }
 
-/** The message that a response is said in. It is opened when the response begins. */
-interface Speaking {
+/** The message of a response; opened with the first delta. */
+interface OpenResponse {
   message: OpenMessage | undefined;
   open(): Promise<OpenMessage | undefined>;
 }
 
-/** One model response: asks, streams into the live message, commits its end. The caller looks at the rows again afterwards. */
+/** One model response: sends the request, streams into the live message, commits its end. The caller reads the rows for the next step. */
 export function createRespond(deps: Deps) {
   const { store, commit, live, providers, toRequest, attempt, compactions, newId, fault, onFirstWords } = deps;
 
-  async function read(stream: ReturnType<Provider['stream']>, speaking: Speaking, signal: AbortSignal): Promise<Attempted<Ended>> {
-    for await (const came of stream) {
-      for (const delta of together(came)) {
+  async function read(stream: ReturnType<Provider['stream']>, response: OpenResponse, signal: AbortSignal): Promise<Attempted<Ended>> {
+    for await (const batch of stream) {
+      for (const delta of together(batch)) {
         if (signal.aborted) return 'stopped';
         if (delta.type === 'end') return { answer: { stopReason: delta.stopReason, usage: delta.usage } };
         if (delta.type === 'failure') return { failure: delta };
-        const message = (speaking.message ??= await speaking.open());
+        const message = (response.message ??= await response.open());
         if (!message) return 'stopped';
         if (delta.type === 'begin') continue;
         const isSilent = message.units === 0;
         apply(message, delta);
         if (isSilent && message.units > 0) onFirstWords();
         if (message.blocks.length > limits.messageBlocksMax)
-          return { failure: { message: `the answer was cut: it has more than ${limits.messageBlocksMax} parts` } };
+          return { failure: { message: `the answer was truncated: it has more than ${limits.messageBlocksMax} content blocks` } };
         if (message.units > limits.messageTextUnitsMax) return { answer: { stopReason: 'length', usage: null } };
       }
     }
-    return signal.aborted ? 'stopped' : { failure: { message: 'the model stopped in the middle of its answer', retry: {} } };
+    return signal.aborted ? 'stopped' : { failure: { message: "the model's stream ended before the answer was complete", retry: {} } };
   }
 
   function apply(message: OpenMessage, delta: Exclude<ModelDelta, { type: 'begin' | 'end' | 'failure' }>): void {
@@ -80,24 +80,29 @@ export function createRespond(deps: Deps) {
     }
   }
 
-  async function askOnce(provider: Provider, request: ModelRequest, signal: AbortSignal, speaking: Speaking): Promise<Attempted<Ended>> {
+  async function askOnce(
+    provider: Provider,
+    request: ModelRequest,
+    signal: AbortSignal,
+    response: OpenResponse,
+  ): Promise<Attempted<Ended>> {
     try {
-      const result = (await unlessAborted(signal, read(provider.stream(request, signal), speaking, signal))) ?? 'stopped';
+      const result = (await undefinedIfAborted(signal, read(provider.stream(request, signal), response, signal))) ?? 'stopped';
       return result !== 'stopped' && 'failure' in result ? { failure: priced(result.failure, request.model) } : result;
     } catch (error) {
-      // A provider that throws broke its contract; the run fails, the session goes on.
+      // An adapter must not throw: the run fails, the session goes on.
       if (signal.aborted) return 'stopped';
       const cause = error instanceof Error ? error.message : String(error);
-      return { failure: { message: 'the provider broke', cause } };
+      return { failure: { message: "the provider's adapter threw an exception, which is a bug in berth", cause } };
     }
   }
 
-  /** What a failed attempt used up, with what it cost. */
+  /** A failure whose usage, if any, has its cost. */
   function priced(failure: ModelFailure, model: string): ModelFailure {
     return failure.usage ? { ...failure, usage: withCost(failure.usage, providers().facts(model).price) } : failure;
   }
 
-  function speakingIn(state: SessionState): Speaking {
+  function createResponse(state: SessionState): OpenResponse {
     const runId = state.run?.id ?? '';
     return {
       message: undefined,
@@ -112,7 +117,7 @@ export function createRespond(deps: Deps) {
     };
   }
 
-  async function endWith(state: SessionState, message: OpenMessage, ended: Ended, sizeBefore: number): Promise<void> {
+  async function endMessage(state: SessionState, message: OpenMessage, ended: Ended, sizeBefore: number): Promise<void> {
     fault('message.ending');
     const content = assembleContent(message, live, ended.stopReason);
     if (content.length === 0 && ended.stopReason === 'length') return fail(state, cutFailure(state, message), message);
@@ -128,11 +133,11 @@ export function createRespond(deps: Deps) {
   }
 
   async function fail(state: SessionState, failure: ModelFailure, message: OpenMessage | undefined): Promise<void> {
-    const spoken = message ? live.content(message) : [];
+    const partialContent = message ? live.content(message) : [];
     const error = toRunError(failure);
     const usage = failure.usage ?? null;
     await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
-      settleRun(now, { outcome: 'failed', error, spoken, usage }, fresh),
+      settleRun(now, { outcome: 'failed', error, partialContent, usage }, fresh),
     );
   }
 
@@ -140,39 +145,39 @@ export function createRespond(deps: Deps) {
     const provider = providers().find(state.model);
     if (!provider) return fail(state, { message: `no provider for the model ${state.model}; choose another with berth model` }, undefined);
     const history = step.history.at(state.leafId);
-    const whole = await toRequest(state, history);
-    if ('problem' in whole) return fail(state, { message: whole.problem }, undefined);
-    const size = contextSize(history, promptSize(whole));
+    const fullRequest = await toRequest(state, history);
+    if ('problem' in fullRequest) return fail(state, { message: fullRequest.problem }, undefined);
+    const size = contextSize(history, promptSize(fullRequest));
     if (await compactions.needsRoom(state, history, size)) return;
     const { contextWindow } = providers().facts(state.model);
-    const request = fitRequest(whole, size, contextWindow);
-    const speaking = speakingIn(state);
-    /** A message is over for its readers once its end is committed. */
-    function letGo(): void {
-      const { message } = speaking;
+    const request = fitRequest(fullRequest, size, contextWindow);
+    const response = createResponse(state);
+    /** Removes the live message once its end is committed. */
+    function closeMessage(): void {
+      const { message } = response;
       if (message && store.runs.active(state.id)?.message?.id !== message.messageId) live.end(message);
-      if (message) speaking.message = undefined;
+      if (message) response.message = undefined;
     }
     const ask = (asked: ModelRequest): Promise<Attempted<Ended>> =>
-      attempt(state, step, () => askOnce(provider, asked, step.signal, speaking), letGo);
+      attempt(state, step, () => askOnce(provider, asked, step.signal, response), closeMessage);
     let result = await ask(request);
     if (isOverflow(result)) {
       if (await compactions.afterOverflow(state, history)) {
-        letGo();
+        closeMessage();
         return;
       }
-      // A summary changes nothing about results that have not been read yet.
-      const tight = speaking.message ? undefined : tightenRequest(request, contextWindow);
+      // Compaction does not shorten tool results that the model has not read yet.
+      const tight = response.message ? undefined : tightenRequest(request, contextWindow);
       if (tight) result = await ask(tight);
     }
-    // Aborted or stopped: whoever settles the run closes the message with what it has said.
+    // Aborted or stopped: the commit that settles the run ends the message with its partial content.
     if (result === 'stopped') return;
-    if ('failure' in result) await fail(state, withRemedy(result.failure), speaking.message);
+    if ('failure' in result) await fail(state, withRemedy(result.failure), response.message);
     else {
-      speaking.message ??= await speaking.open();
-      if (speaking.message) await endWith(state, speaking.message, result.answer, size);
+      response.message ??= await response.open();
+      if (response.message) await endMessage(state, response.message, result.answer, size);
     }
-    letGo();
+    closeMessage();
   };
 }
 
@@ -182,13 +187,13 @@ function isOverflow(result: Attempted<Ended>): boolean {
 
 function withRemedy(failure: ModelFailure): ModelFailure {
   if (!failure.overflow) return failure;
-  return { ...failure, message: `${failure.message}; go on in a new session, or with a model that has a larger window` };
+  return { ...failure, message: `${failure.message}; go on in a new session, or with a model that has a larger context window` };
 }
 
-/** An answer of which nothing is left would look like one that had nothing to say. */
+/** The failure of a truncated answer without content, which would otherwise look like an empty answer. */
 function cutFailure({ model }: SessionState, { blocks }: OpenMessage): ModelFailure {
-  const where = blocks.some(({ kind }) => kind === 'tool_call') ? 'in the middle of a call' : 'before it said anything';
+  const where = blocks.some(({ kind }) => kind === 'tool_call') ? 'in the middle of a tool call' : 'before it had any text';
   return {
-    message: `the answer was cut ${where}: it reached the most that ${model} may say at once; ask for smaller steps, or raise its max_output`,
+    message: `the answer was truncated ${where}: it reached the output limit of ${model}; ask for smaller steps, or raise max_output of the model`,
   };
 }

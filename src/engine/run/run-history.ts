@@ -2,32 +2,32 @@ import { limits } from '../../protocol/limits.js';
 import type { HistoryEntry, ReadHistory } from '../../store/rows/history-rows.js';
 import type { ReadStore } from '../../store/store.js';
 
-/** The history of one run: read once, then extended with what is new. */
+/** The cached history of one run: read once, then extended with new entries. */
 export interface RunHistory {
   at(leafId: string | null): readonly HistoryEntry[];
-  /** Lets go of its memory; the next look reads it again. */
+  /** Drops the cache; the next `at` reads the history again. */
   forget(): void;
 }
 
-/** Histories of the runs in progress, within one bound for all of them. What does not fit is read again each time. */
+/** Caches the histories of active runs, within one bound for all of them. A history that does not fit is read each time. */
 export function createRunHistories({ entries }: ReadStore, bytesMax: number = limits.runHistoriesBytesMax) {
-  let keptBytes = 0;
+  let cachedBytes = 0;
 
   return function open(): RunHistory {
-    let kept: ReadHistory | undefined;
+    let cached: ReadHistory | undefined;
 
     function forget(): void {
-      keptBytes -= kept?.bytes ?? 0;
-      kept = undefined;
+      cachedBytes -= cached?.bytes ?? 0;
+      cached = undefined;
     }
 
     return {
       at(leafId) {
-        const read = (kept && entries.extendHistory(kept, leafId)) ?? entries.readHistory(leafId);
+        const read = (cached && entries.extendHistory(cached, leafId)) ?? entries.readHistory(leafId);
         forget();
-        if (keptBytes + read.bytes <= bytesMax) {
-          kept = read;
-          keptBytes += read.bytes;
+        if (cachedBytes + read.bytes <= bytesMax) {
+          cached = read;
+          cachedBytes += read.bytes;
         }
         return read.entries;
       },

@@ -24,20 +24,22 @@ interface Deps {
   isStopping(): boolean;
 }
 
-/** Drives one run, step by step, to its end. Every step is found in the rows, so a restart finds it too. */
+/** Drives one run, step by step, to its end. Each step is derived from the rows, so a restart resumes at the same step. */
 export function createRunLoop(deps: Deps) {
   const { store, commit, live, slots, openHistory, isResumable, toolCalls, respond, compact, endProcesses, isStopping } = deps;
 
-  function spokenIn(state: SessionState): ContentBlock[] {
+  function partialContentOf(state: SessionState): ContentBlock[] {
     const message = state.run?.message ? live.find(state.run.message.id) : undefined;
     return message ? live.content(message) : [];
   }
 
   async function settle(state: SessionState, outcome: 'aborted' | 'interrupted'): Promise<void> {
-    const spoken = spokenIn(state);
-    // Nothing of a run outlives it.
+    const partialContent = partialContentOf(state);
+    // No process outlives its run.
     await endProcesses(state.run?.id ?? '');
-    await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) => settleRun(now, { outcome, error: null, spoken }, fresh));
+    await commit.decideForRun(state.id, state.run?.id ?? '', (now, fresh) =>
+      settleRun(now, { outcome, error: null, partialContent }, fresh),
+    );
     const message = state.run?.message ? live.find(state.run.message.id) : undefined;
     if (message) live.end(message);
   }

@@ -2,24 +2,24 @@ import type { ContentBlock } from '../../protocol/messages.js';
 import type { ModelMessage, ModelRequest } from '../../providers/port.js';
 import { entrySize, promptSize } from './context-size.js';
 
-/** What is left of each result, from much to little. */
+/** Lengths to which each result is truncated, from long to short. */
 const charsMax = [32_000, 16_000, 8_000, 4_000, 2_000, 1_000];
-/** How full the window may be before results are cut, and how full it is then. */
+/** The share of the context window at which results are truncated, and the share that remains. */
 const fullPart = 0.9;
 const fittedPart = 0.8;
-/** After a provider has said that it was too much all the same. */
+/** The share after a context overflow. */
 const tightPart = 0.5;
 
 /**
- * The same request with the results of tools cut where they would not fit the window: there is no summary of what a model has not
- * read yet. `tokens` is about how many it has.
+ * Truncates the tool results of a request that would overflow the context window: compaction cannot summarise results that the model
+ * has not read yet. `tokens` is the estimated size of the request.
  */
 export function fitRequest(request: ModelRequest, tokens: number, window: number | null): ModelRequest {
   if (window === null || tokens <= window * fullPart) return request;
   return cutResults(request, sizeOf(request) * ((window * fittedPart) / tokens));
 }
 
-/** The same request with much shorter results; undefined when there is nothing to cut. */
+/** Truncates the tool results much further; undefined when no result can be truncated. */
 export function tightenRequest(request: ModelRequest, window: number | null): ModelRequest | undefined {
   const size = sizeOf(request);
   const tight = cutResults(request, Math.min(size, window ?? size) * tightPart);
@@ -30,7 +30,7 @@ function sizeOf(request: ModelRequest): number {
   return request.messages.reduce((sum, { content }) => sum + entrySize(content), promptSize(request));
 }
 
-/** Cuts no more than it takes for about so many tokens, and never all. */
+/** Truncates results no further than the estimate requires, and never below the last of `charsMax`. */
 function cutResults(request: ModelRequest, tokensMax: number): ModelRequest {
   let fitted = request;
   for (const max of charsMax) {
@@ -44,7 +44,7 @@ function cutResult(message: ModelMessage, max: number): ModelMessage {
   return message.role === 'tool_result' ? { ...message, content: message.content.map((block) => cutBlock(block, max)) } : message;
 }
 
-/** The beginning and the end say most. */
+/** Truncates the middle of a text: its beginning and end are most informative. */
 function cutBlock(block: ContentBlock, max: number): ContentBlock {
   if (block.type !== 'text' || block.text.length <= max) return block;
   const { text } = block;

@@ -1,37 +1,37 @@
 export interface HeldSlot {
   release(): void;
-  /** Runs `wait` while others may have the slot, and takes one again for what follows. Several waits may overlap. */
+  /** Releases the slot while `wait` runs, and acquires one again before it resolves. Several waits may overlap. */
   without<T>(wait: () => Promise<T>): Promise<T>;
 }
 
-function nothing(): void {
-  // There is no slot to give back: the run was stopped while it waited.
+function noSlot(): void {
+  // The run was aborted while it waited for a slot: none to release.
 }
 
-/** A bound on runs that work at the same time. First come, first served; waiting can be given up. */
+/** A fair (FIFO) semaphore that bounds the runs that work at the same time. An abort ends the wait. */
 export function createSlots(max: number) {
   let taken = 0;
   const queue: { runId: string; grant(): void }[] = [];
 
-  function free(): void {
+  function freeSlot(): void {
     const next = queue.shift();
     if (next) next.grant();
     else taken--;
   }
 
-  /** Resolves to a way to give the slot back, or to undefined when the signal fired first. */
+  /** Resolves with the release function of a slot, or with undefined when the signal fired first. */
   function take(runId: string, signal: AbortSignal): Promise<(() => void) | undefined> {
     if (signal.aborted) return Promise.resolve(undefined);
     if (taken < max) {
       taken++;
-      return Promise.resolve(once(free));
+      return Promise.resolve(runOnce(freeSlot));
     }
     return new Promise((resolve) => {
       const waiter = {
         runId,
         grant() {
           signal.removeEventListener('abort', giveUp);
-          resolve(once(free));
+          resolve(runOnce(freeSlot));
         },
       };
       function giveUp(): void {
@@ -44,7 +44,7 @@ export function createSlots(max: number) {
   }
 
   return {
-    /** A slot to work in; undefined when the signal fired before one was free. */
+    /** Acquires a slot; undefined when the signal fired before one was free. */
     async hold(signal: AbortSignal, runId = ''): Promise<HeldSlot | undefined> {
       const taken = await take(runId, signal);
       if (!taken) return undefined;
@@ -57,7 +57,7 @@ export function createSlots(max: number) {
           try {
             return await wait();
           } finally {
-            if (--waits === 0) held.giveBack = (await take(runId, signal)) ?? nothing;
+            if (--waits === 0) held.giveBack = (await take(runId, signal)) ?? noSlot;
           }
         },
       };
@@ -67,7 +67,7 @@ export function createSlots(max: number) {
 }
 export type Slots = ReturnType<typeof createSlots>;
 
-function once(work: () => void): () => void {
+function runOnce(work: () => void): () => void {
   let done = false;
   return () => {
     if (!done) work();

@@ -4,6 +4,6 @@ import type { RunHistory } from './run-history.js';
 export interface StepContext {
   signal: AbortSignal;
   history: RunHistory;
-  /** Runs `work` without holding one of the slots for running sessions: a person may take days. */
+  /** Releases the run's slot while `work` waits: a person may take days to answer. */
   withoutSlot<T>(work: () => Promise<T>): Promise<T>;
 }

@@ -99,7 +99,7 @@ export function createReadingHandlers(
     },
     search_messages(payload) {
       if (payload.session_id !== undefined && !store.sessions.exists(payload.session_id)) return sessionNotFound(payload.session_id);
-      engine.housekeeping.readAll();
+      engine.housekeeping.indexAll();
       const { hits, hasMore } = store.search.search(payload.query, payload.session_id, payload.limit ?? limits.pageRowsDefault);
       const shown = fitting(hits);
       return reply<'search_messages'>('messages', { messages: shown, has_more: hasMore || shown.length < hits.length });

@@ -18,7 +18,7 @@ interface Where {
 
 export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, PermissionCommands> {
   const { engine, sessionDefaults } = deps;
-  const { store, commit, ruleBook, ruleSources } = engine;
+  const { store, commit, effectiveRules, ruleSources } = engine;
 
   /** The directory that a command is about: the one it names, else that of the session, else that of new sessions. */
   function whereOf(named: { session_id?: string | undefined; cwd?: string | undefined }, client: Client): Where | Answer {
@@ -84,7 +84,7 @@ export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, P
           workspace,
           mode: modeOf(where),
           no_sandbox: policy.noSandbox() ?? null,
-          warnings: fitting([...ruleBook.configWarnings(), ...(own ? ruleBook.workspaceWarnings(own, workspace) : [])]),
+          warnings: fitting([...effectiveRules.configWarnings(), ...(own ? effectiveRules.workspaceWarnings(own, workspace) : [])]),
           workspace_config: own ? { path: own.path, digest: own.digest, trusted: trusted ?? null, problem: own.problem ?? null } : null,
         });
       });
@@ -126,7 +126,7 @@ export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, P
           ...(path === undefined ? [] : [{ kind, path } as const]),
         ];
         const used = mode ?? modeOf(where);
-        const rules = ruleBook.known(policy.workspaceOf(where.cwd), where.state?.id ?? '');
+        const rules = effectiveRules.rulesInForce(policy.workspaceOf(where.cwd), where.state?.id ?? '');
         const readOnly = engine.tools.find(tool)?.entry.readOnly === true;
         const found = policy.judge({ toolName: tool, accesses, readOnly, mode: used, cwd: where.cwd, rules });
         return reply<'get_ruling'>('ruling', {

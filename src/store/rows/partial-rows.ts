@@ -19,7 +19,7 @@ export function createPartialRows(db: Database) {
   return {
     read: {
       /** The text and thinking that a message had reached. Half-made tool calls are not among it. */
-      spoken(messageId: string): ContentBlock[] {
+      content(messageId: string): ContentBlock[] {
         const blocks = new Map<number, { kind: PartialPiece['kind']; text: string }>();
         for (const { block, kind, text } of pieces.iterate(messageId)) {
           blocks.set(block, { kind, text: (blocks.get(block)?.text ?? '') + text });
