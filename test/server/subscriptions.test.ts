@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { startWithHeldModel, type HeldModelDaemon } from '../support/held-model.js';
 import type { RawClient, RawLine } from '../support/raw-client.js';
 import {
   begin,
@@ -16,20 +17,22 @@ import {
   type Told,
 } from '../support/wire.js';
 
-/** Fast where the pace does not matter, slow where something must happen in the middle of a message. */
+/** Fast where the pace does not matter, slow where a message takes some time, held where something must happen in its middle. */
 let fast: TestDaemon;
 let slow: TestDaemon;
+let held: HeldModelDaemon;
 let client: RawClient;
 let patient: RawClient;
+let holder: RawClient;
 
 beforeAll(async () => {
-  [fast, slow] = await Promise.all([startDaemon(), startDaemon({ wps: 400 })]);
+  [fast, slow, held] = await Promise.all([startDaemon(), startDaemon({ wps: 400 }), startWithHeldModel()]);
 });
 beforeEach(async () => {
-  [client, patient] = await Promise.all([fast.raw(), slow.raw()]);
+  [client, patient, holder] = await Promise.all([fast.raw(), slow.raw(), held.raw()]);
 });
 afterAll(async () => {
-  await Promise.all([fast, slow].map((daemon) => daemon[Symbol.asyncDispose]()));
+  await Promise.all([fast, slow, held].map((daemon) => daemon[Symbol.asyncDispose]()));
 });
 
 const seqs = (lines: readonly RawLine[]): number[] => durable(lines).map(({ seq }) => seq!);
@@ -249,7 +252,7 @@ describe('text by offset', () => {
   test('deltas follow each other and add up to the text of the end', async () => {
     const sessionId = await newSession(patient);
     const events = await listenTo(slow, { session_id: sessionId });
-    await begin(patient, sessionId, 'stream 100 words');
+    await begin(patient, sessionId, 'stream 400 words');
     await mark(events);
     const end = events.lines.find(isEvent('message_end', { role: 'assistant' }))!;
     const lines = heard(events);
@@ -277,17 +280,19 @@ describe('text by offset', () => {
   });
 
   test('whoever comes in the middle of a message gets what there is as one delta at offset 0', async () => {
-    const sessionId = await newSession(patient);
-    const first = await listenTo(slow, { session_id: sessionId });
-    await begin(patient, sessionId, 'stream 200 words');
+    const sessionId = await newSession(holder);
+    const finishAnswer = held.answerNext(streamed(200), 'word100 ');
+    const first = await listenTo(held, { session_id: sessionId });
+    await begin(holder, sessionId, 'many words');
     const start = await first.until(isEvent('message_start', { role: 'assistant' }));
     await first.until((line) => line.type === 'message_update' && (line.payload.offset as number) > 200);
     const comers = {
-      now: await listenTo(slow, { session_id: sessionId }),
-      all: await listenTo(slow, { session_id: '*' }),
-      cursor: await listenTo(slow, { session_id: sessionId, after: start.seq }),
-      beginning: await listenTo(slow, { session_id: sessionId, after: 0 }),
+      now: await listenTo(held, { session_id: sessionId }),
+      all: await listenTo(held, { session_id: '*' }),
+      cursor: await listenTo(held, { session_id: sessionId, after: start.seq }),
+      beginning: await listenTo(held, { session_id: sessionId, after: 0 }),
     };
+    finishAnswer();
     for (const events of Object.values(comers)) {
       await mark(events);
       const lines = heard(events);
@@ -300,28 +305,36 @@ describe('text by offset', () => {
   });
 
   test('the state of a message in progress is in get_state, and deltas go on from it', async () => {
-    const sessionId = await newSession(patient);
-    const first = await listenTo(slow, { session_id: sessionId });
-    const runId = await begin(patient, sessionId, 'stream 200 words');
+    const sessionId = await newSession(holder);
+    const finishAnswer = held.answerNext(streamed(200), 'word100 ');
+    const first = await listenTo(held, { session_id: sessionId });
+    const runId = await begin(holder, sessionId, 'many words');
     await first.until((line) => line.type === 'message_update' && (line.payload.offset as number) > 100);
-    const { partial, run_state, seq } = done(await patient.call('get_state', { session_id: sessionId }));
+    const { partial, run_state, seq } = done(await holder.call('get_state', { session_id: sessionId }));
     expect(run_state).toBe('running');
     expect(partial).toMatchObject([{ role: 'assistant', run_id: runId, turn_id: '1', content: [{ type: 'text' }] }]);
     expect(streamed(200).startsWith(partial[0].content[0].text)).toBe(true);
-    const events = await listenTo(slow, { session_id: sessionId, after: seq });
+    const events = await listenTo(held, { session_id: sessionId, after: seq });
+    finishAnswer();
     await mark(events);
     expect(writtenText(heard(events), partial[0].message_id)).toEqual([streamed(200)]);
   });
 
   test('pairs are counted as two and never split, by any reader at any moment', async () => {
-    const sessionId = await newSession(patient);
-    const text = Array.from({ length: 120 }, (_, i) => (i % 3 === 0 ? '😀😀' : i % 3 === 1 ? 'x👩‍👩‍👧' : '𝒳y')).join(' ');
-    const first = await listenTo(slow, { session_id: sessionId });
-    await begin(patient, sessionId, `say ${text}`);
+    const sessionId = await newSession(holder);
+    const stops = Array.from({ length: 8 }, (_, i) => `#${i} `);
+    const text = Array.from({ length: 120 }, (_, i) => (i % 3 === 0 ? '😀😀' : i % 3 === 1 ? 'x👩‍👩‍👧' : '𝒳y'))
+      .map((word, i) => (i % 15 === 7 ? `${stops[(i - 7) / 15] ?? ''}${word}` : word))
+      .join(' ');
+    const goOn = held.answerNext(text, ...stops);
+    const first = await listenTo(held, { session_id: sessionId });
+    await begin(holder, sessionId, 'pairs');
     const readers: RawClient[] = [first];
-    for (let i = 0; i < 8; i++) {
-      await first.until((line) => line.type === 'message_update' && (line.payload.offset as number) > i * 40);
-      readers.push(await listenTo(slow, { session_id: sessionId }));
+    for (const stop of stops) {
+      const until = text.indexOf(stop);
+      await first.until(({ type, payload }) => type === 'message_update' && Number(payload.offset) + String(payload.delta).length >= until);
+      readers.push(await listenTo(held, { session_id: sessionId }));
+      goOn();
     }
     const { payload } = await first.until(isEvent('message_start', { role: 'assistant' }));
     for (const reader of readers) {
