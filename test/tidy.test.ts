@@ -54,6 +54,19 @@ const programStarters = new Set(['tools', 'sandbox', 'machine', 'mcp', 'extensio
 const loadedWhenUsed = ['openai', '@anthropic-ai/sdk', '@modelcontextprotocol/sdk', '@agentclientprotocol/sdk', '@earendil-works/pi-tui'];
 const impureNames = new Set(['performance', 'crypto', 'process', 'setTimeout', 'setImmediate', 'queueMicrotask', 'fetch']);
 const limitName = /(Max|Min|Default|Ms|Bytes|Rows|Events)$/;
+/** A number is a bound when its name ends so, or when one of these is called with it. */
+const unitName = /(Max|Min|Default|Ms|Seconds|Bytes|Chars|Characters|Units|Rows|Lines|Columns|Tokens|Words|Events|Attempts|PerSecond)$/;
+const boundCalls = [
+  { name: /(^|\.)(setTimeout|delay|sleep|timeout)$/, above: 1 },
+  { name: /(?<!^Math)\.(max|min|length|gte|lte|gt|lt)$/, above: 1 },
+  // A shorter one takes a field of a fixed format: a date, a digest.
+  { name: /\.slice$/, above: 16 },
+];
+/**
+ * A number that neither a peer nor a person meets as a bound stays beside the code, in a const of this name: `tuning` is how an algorithm
+ * goes about its work (pauses, pieces, samples, estimates), `layout` is the columns and lines of a screen.
+ */
+const ownNumbers = new Set(['tuning', 'layout']);
 const sourceLinesMax = 400;
 const folderFilesMax = 20;
 const agentsLinesMax = 80;
@@ -205,6 +218,28 @@ function checkDurability(): string[] {
   return journal >= 0 && full > journal ? weak : [...weak, `${opener.path}: synchronous=FULL must be set after journal_mode=WAL`];
 }
 
+/** How large a number is that stands for itself (`200`, `64 * 1024`), and 0 where a name takes part in it. */
+function bareNumber(node: ts.Node | undefined): number {
+  const text = node?.getText().replaceAll('_', '') ?? '';
+  if (/^-?[\d.]+(e\d+)?$/.test(text)) return Math.abs(Number(text));
+  return /^[-(\d][-+*/()\s\d.]*$/.test(text) ? Infinity : 0;
+}
+
+function isBareBound(node: ts.Node): boolean {
+  if (ts.isCallExpression(node)) {
+    const called = node.expression.getText();
+    return boundCalls.some(({ name, above }) => name.test(called) && node.arguments.some((argument) => bareNumber(argument) > above));
+  }
+  if (!ts.isVariableDeclaration(node) && !ts.isPropertyAssignment(node) && !ts.isParameter(node) && !ts.isBindingElement(node))
+    return false;
+  return unitName.test(node.name.getText()) && bareNumber(node.initializer) > 1 && !isOwnNumber(node);
+}
+
+function isOwnNumber({ parent: { parent: declared } }: ts.Node): boolean {
+  const object = ts.isAsExpression(declared) ? declared.parent : declared;
+  return ts.isVariableDeclaration(object) && ownNumbers.has(object.name.getText());
+}
+
 function checkBounds(): string[] {
   const areas = sources.filter(({ name }) => name.startsWith('protocol/limits/'));
   const others = sources.filter((source) => source.name !== 'protocol/limits.ts' && !areas.includes(source));
@@ -220,7 +255,7 @@ function checkBounds(): string[] {
       .filter(({ node }, i) => !limitName.test(node.name.getText()) || !used.has(names[i]) || names.indexOf(node.name.getText()) !== i)
       .map(({ source, node }) => at(source, node)),
     ...(names.length === Object.keys(limits).length ? [] : ['src/protocol/limits.ts leaves an area out']),
-    ...find(sources, (node) => isCallOf(node, /^setTimeout$/) && node.arguments[1] !== undefined && ts.isNumericLiteral(node.arguments[1])),
+    ...find(others, isBareBound),
   ];
 }
 
@@ -281,7 +316,10 @@ const laws: Law[] = [
       ];
     },
   },
-  { law: '4 everything is bounded: each limit has a unit and is used, and no timeout is a bare number', check: checkBounds },
+  {
+    law: '4 everything is bounded: each limit has a unit and is used, and a bound that a peer or a person can meet is no bare number',
+    check: checkBounds,
+  },
   {
     law: '5 a wake is a bit: it says which session and nothing more',
     check: () => find(sources, (node) => isCallOf(node, /^wake([A-Z]\w*)?$/) && node.arguments.length > 1),

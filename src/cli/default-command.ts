@@ -20,7 +20,7 @@ import { viewSession } from './attach/attached-view.js';
 const welcomeTitle = 'welcome';
 const welcomePrompt = 'help';
 /** Whoever forgot to end the input wonders after so long. */
-const hintMs = 1_000;
+const tuning = { hintMs: 1_000 } as const;
 
 /**
  * `berth` with nothing: at a terminal it talks to the newest session of this directory, a text on standard input is sent there and
@@ -44,7 +44,7 @@ export const defaultCommand: Subcommand = {
 async function readPrompt(cli: Cli): Promise<string> {
   const stdin = fstatSync(0);
   if (isNpmStart() || !(stdin.isFile() || stdin.isFIFO() || stdin.isSocket())) return '';
-  const hint = setTimeout(() => cli.tell('reading a prompt from standard input until it ends'), hintMs);
+  const hint = setTimeout(() => cli.tell('reading a prompt from standard input until it ends'), tuning.hintMs);
   try {
     return await readStdin();
   } finally {

@@ -7,7 +7,7 @@ import type { Subcommand } from './subcommand.js';
 import { version } from '../client/version.js';
 import { wrapText } from './terminal/word-wrap.js';
 
-const helpColumnsMax = 100;
+const layout = { helpColumnsMax: 100 } as const;
 
 export interface CommandLine {
   subcommand: Subcommand | undefined;
@@ -92,7 +92,7 @@ function outputError(text: string, write: (text: string) => void): void {
 
 /** As wide as the terminal, but no wider than people like to read. */
 function helpColumns(): number {
-  return Math.min(outputColumns(), helpColumnsMax);
+  return Math.min(outputColumns(), layout.helpColumnsMax);
 }
 
 /** A command in a list of commands. */

@@ -1,10 +1,8 @@
 import type { Berth } from '../client/connect.js';
 import { listSessions } from '../client/resolve.js';
+import { limits } from '../protocol/limits.js';
 import { shortId } from '../view/short-ids.js';
 import { Refused, WrongUsage } from './exit.js';
-
-/** A shorter title than this is taken for a title, even if some id begins with it. */
-const prefixCharsMin = 3;
 
 /** A title as it was typed. One that everywhere else means a session by its place or id is refused. */
 export function readTitle(typed: string): string {
@@ -17,7 +15,7 @@ export function readTitle(typed: string): string {
 /** Refuses a title that is the beginning of the id of another session: whoever typed it would get the wrong one. */
 export async function refuseIdAsTitle(berth: Berth, typed: string, own?: string): Promise<void> {
   const title = typed.trim();
-  if (title.length < prefixCharsMin) return;
+  if (title.length < limits.sessionPrefixCharsMin) return;
   const all = [...(await listSessions(berth, { query: title })), ...(await listSessions(berth, { query: title, archived: true }))];
   const other = all.find(({ session_id: id }) => id !== own && id.startsWith(`ses_${title}`));
   if (other) throw new Refused(`${title} is the beginning of the id of session ${shortId(other.session_id)}; choose another title`);

@@ -63,11 +63,6 @@ interface Deps {
   revive?: (() => Promise<void>) | undefined;
 }
 
-const retryMsMin = 25;
-const retryMsMax = 1_000;
-/** How often a page is asked for again because the view began elsewhere when it came. */
-const pageAttemptsMax = 5;
-
 /**
  * A session kept in view: a snapshot, then every event after it, with no gap and no duplicate. When the daemon goes away it
  * waits for it to come back and goes on at its cursor; when the cursor is too old it reads a new snapshot. A daemon that died is
@@ -100,7 +95,7 @@ export async function attachSession({
   }
 
   async function loadPage(limit: number): Promise<OlderLoaded> {
-    for (let attempt = 0; attempt < pageAttemptsMax; attempt++) {
+    for (let attempt = 0; attempt < limits.olderPageAttemptsMax; attempt++) {
       const wanted = olderPageOf(view);
       if (!wanted || !hasRoom(view, limits.viewMessagesMax, limits.viewTextUnitsMax)) break;
       const page = await readPage({ ...wanted, limit });
@@ -172,7 +167,7 @@ export async function attachSession({
   }
 
   async function* hear(): AsyncGenerator<Heard, void> {
-    let waitMs = retryMsMin;
+    let waitMs: number = limits.attachRetryMinMs;
     let lost = false;
     let gone = false;
     let listeningSince = performance.now();
@@ -186,7 +181,7 @@ export async function attachSession({
         if (lost) yield { kind: 'back' };
         lost = false;
         gone = false;
-        waitMs = retryMsMin;
+        waitMs = limits.attachRetryMinMs;
         if (yield* listenOrExpire()) {
           await reset();
           yield { kind: 'reset' };
@@ -207,7 +202,7 @@ export async function attachSession({
         gone = true;
       }
       await waitUnlessClosed(waitMs);
-      waitMs = Math.min(2 * waitMs, retryMsMax);
+      waitMs = Math.min(2 * waitMs, limits.attachRetryMaxMs);
     }
   }
 

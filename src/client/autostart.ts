@@ -10,8 +10,7 @@ import { findLockHolder, type LockHolder } from '../machine/lock-holder.js';
 import type { Paths } from '../machine/paths.js';
 import { openSocket } from './unix-transport.js';
 
-const pollMs = 20;
-const complaintCharsMax = 16_384;
+const tuning = { pollMs: 20 } as const;
 
 /**
  * Connect; on failure take the start lock, try again, spawn, wait until the daemon is ready. Whoever does not get the lock only
@@ -40,7 +39,7 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
         lock.release();
       }
     }
-    await delay(pollMs);
+    await delay(tuning.pollMs);
     if (await isListening(paths.socket)) return;
   }
   throw new StartFailed(`the daemon did not become ready within ${limits.startMs / 1000} s; see ${paths.stateDir}/berth.log`);
@@ -121,7 +120,7 @@ function untilReady(child: ChildProcess): Promise<StartFailed | undefined> {
   return new Promise((resolve, reject) => {
     let complaint = '';
     child.stdout?.once('data', () => settle());
-    child.stderr?.on('data', (chunk: Buffer) => (complaint += chunk.toString().slice(0, complaintCharsMax)));
+    child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(0, limits.startErrorCharsMax)));
     child.once('error', reject);
     child.once('close', (code) => settle(toFailure(complaint, code)));
     const late = `the daemon did not become ready within ${limits.startMs / 1000} s`;

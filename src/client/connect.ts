@@ -66,7 +66,6 @@ interface UsedDirs {
 
 const inputs: ReadonlySet<CommandType> = new Set(inputCommands);
 const repeatable: ReadonlySet<CommandType> = new Set(observerCommands);
-const retryMs = 50;
 
 export async function connect(options: ConnectOptions = {}): Promise<Berth> {
   const paths = options.paths ?? resolvePaths({}, process.env);
@@ -156,7 +155,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
       } catch (error) {
         const isTrouble = error instanceof ConnectionLost || error instanceof NoDaemon;
         if (!isTrouble || closed || performance.now() > deadline) throw error;
-        await delay(retryMs);
+        await delay(limits.callRetryMs);
       }
     }
   }

@@ -48,9 +48,6 @@ export interface Delivery {
   close(): void;
 }
 
-const retryMinMs = 50;
-const retryMaxMs = 1_000;
-
 export function createDelivery({ sessionId, logId, outbox, submit, onDelivered, notice }: Deps): Delivery {
   const closing = new AbortController();
   const queue: KeptInput[] = [];
@@ -96,7 +93,7 @@ export function createDelivery({ sessionId, logId, outbox, submit, onDelivered, 
   /** True when the input is settled; false when it has to wait for a daemon. */
   async function deliver(kept: KeptInput): Promise<boolean> {
     const deadline = performance.now() + limits.startMs;
-    for (let waitMs = retryMinMs; ; waitMs = Math.min(2 * waitMs, retryMaxMs)) {
+    for (let waitMs: number = limits.outboxRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.outboxRetryMaxMs)) {
       const answer = await tryOnce(kept);
       if (answer?.ok) {
         const isOurs = outbox.remove(kept.inputId) || !adopted.has(kept.inputId);

@@ -30,9 +30,6 @@ export interface EventStream extends AsyncIterable<WireEvent> {
   close(): void;
 }
 
-/** Events that wait to be read before the stream is told to wait. */
-const bufferedMax = 256;
-
 interface SubscribedLine {
   type?: string;
   ok?: boolean;
@@ -65,7 +62,7 @@ export async function openEventStream(transport: Transport, options: SubscribeOp
         return;
       }
       buffered.push(value as WireEvent);
-      if (buffered.length >= bufferedMax) stream.pause();
+      if (buffered.length >= limits.unreadEventsMax) stream.pause();
       wake();
     },
     () => {

@@ -6,10 +6,6 @@ import { makeVisibleLine } from '../protocol/sanitize.js';
 import { instructions } from './instructions.js';
 import type { SystemPrompt } from './port.js';
 
-const gitFileBytesMax = 4_096;
-const branchCharsMax = 100;
-const parentsMax = 64;
-
 interface Deps {
   /** A file that takes the place of our own words. */
   path(): string | undefined;
@@ -53,13 +49,13 @@ function readBranch(cwd: string): string | undefined {
   const head = gitDir === undefined ? undefined : readGitFile(join(gitDir, 'HEAD'));
   if (head === undefined) return undefined;
   const branch = /^ref: refs\/heads\/(\S+)/.exec(head)?.[1];
-  if (branch !== undefined) return makeVisibleLine(branch).slice(0, branchCharsMax);
+  if (branch !== undefined) return makeVisibleLine(branch).slice(0, limits.branchCharsMax);
   return /^[0-9a-f]{40,64}/.test(head) ? `none, at commit ${head.slice(0, 12)}` : undefined;
 }
 
 function findGitDir(cwd: string): string | undefined {
   let dir = cwd;
-  for (let i = 0; i < parentsMax; i++) {
+  for (let i = 0; i < limits.gitParentsMax; i++) {
     const git = join(dir, '.git');
     if (readGitFile(join(git, 'HEAD')) !== undefined) return git;
     // A worktree or a submodule says where its own is.
@@ -73,5 +69,5 @@ function findGitDir(cwd: string): string | undefined {
 }
 
 function readGitFile(path: string): string | undefined {
-  return readSmallText(path, { bytesMax: gitFileBytesMax, followLinks: true });
+  return readSmallText(path, { bytesMax: limits.gitFileBytesMax, followLinks: true });
 }

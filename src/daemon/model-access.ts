@@ -4,8 +4,7 @@ import { createProviders, type ConfiguredProviders } from '../providers/provider
 import type { ThinkingLevel } from '../providers/port.js';
 import { runKeyCommand } from './key-command.js';
 import { ConfigRefused, type Config } from '../machine/config.js';
-
-const wordsPerSecondDefault = 100;
+import { limits } from '../protocol/limits.js';
 
 interface Deps {
   configDir: string;
@@ -46,7 +45,7 @@ export function createModelAccess(config: Config, { configDir, env }: Deps): Mod
 }
 
 function readWordsPerSecond(set: string | undefined): number {
-  if (set === undefined || set === '') return wordsPerSecondDefault;
+  if (set === undefined || set === '') return limits.offlineWordsPerSecondDefault;
   const speed = Number(set);
   if (speed >= 0 && Number.isFinite(speed)) return speed;
   throw new ConfigRefused(`BERTH_OFFLINE_WPS must be a number of words a second from 0, not ${JSON.stringify(set)}`);

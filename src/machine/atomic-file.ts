@@ -12,8 +12,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { limits } from '../protocol/limits.js';
 
-const linksMax = 40;
 /** The mode of a file that only its owner may read. */
 export const ownerOnly = 0o600;
 
@@ -71,7 +71,7 @@ export function syncDir(dir: string): void {
 /** The file that a link means, even when it is not there yet. A circle of links is for whoever opens it to complain about. */
 export function targetOf(path: string): string {
   let found = path;
-  for (let links = 0; links < linksMax; links++) {
+  for (let links = 0; links < limits.linkHopsMax; links++) {
     try {
       found = resolve(realpathSync(dirname(found)), readlinkSync(found));
     } catch (error) {

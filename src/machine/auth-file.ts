@@ -25,10 +25,11 @@ export interface AuthReader {
   read(): AuthFile;
 }
 
-const keyCharsMax = 8_192;
-const pollMs = 20;
-/** Two changes this close to each other may leave the same times behind. */
-const settledMs = 100;
+const tuning = {
+  pollMs: 20,
+  /** Two changes this close to each other may leave the same times behind. */
+  settledMs: 100,
+} as const;
 const providerName = /^[A-Za-z0-9._-]{1,64}$/;
 
 export function authPath(configDir: string): string {
@@ -112,7 +113,7 @@ function hasKey(entry: unknown): entry is { api_key: unknown } {
 /** What keeps a key from being sent in a header, in words that do not show it. */
 function faultOf(key: string): string | undefined {
   if (key === '') return 'there is no key';
-  if (key.length > keyCharsMax) return `a key has ${keyCharsMax} characters at most`;
+  if (key.length > limits.keyCharsMax) return `a key has ${limits.keyCharsMax} characters at most`;
   if (/[\r\n]/.test(key)) return 'a key is one line, and these are several';
   return /^[ -~]*$/.test(key) ? undefined : 'a key has only printable ASCII characters, and this has others';
 }
@@ -174,7 +175,7 @@ function markOf(path: string): string | undefined {
   try {
     const status = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (!status) return 'none';
-    if (Date.now() - Number(status.ctimeMs) < settledMs) return undefined;
+    if (Date.now() - Number(status.ctimeMs) < tuning.settledMs) return undefined;
     return [status.dev, status.ino, status.size, status.mtimeNs, status.ctimeNs].join(' ');
   } catch (error) {
     // Reading it says what is wrong.
@@ -195,7 +196,7 @@ async function change(configDir: string, edit: (entries: Entries) => boolean): P
     do {
       const lock = takeLockFile(`${target}.lock`, limits.authLockMs);
       if (!lock) {
-        await delay(pollMs);
+        await delay(tuning.pollMs);
         continue;
       }
       try {

@@ -24,7 +24,7 @@ const baseUrl = z.string().superRefine((text, context) => {
 const headerText = z.string().regex(/^[\t\x20-\x7e]*$/, 'must be printable ASCII');
 
 const model = z.strictObject({
-  id: z.string().min(1).max(200).regex(/^\S+$/, 'a model has a name without spaces'),
+  id: z.string().min(1).max(limits.modelIdCharsMax).regex(/^\S+$/, 'a model has a name without spaces'),
   title: z.string().optional(),
   context_window: count.optional(),
   max_output: count.optional(),
@@ -53,7 +53,12 @@ const schema = z
       .optional(),
     providers: providers.superRefine(checkProviders).optional(),
     system_prompt_path: z.string().min(1).optional(),
-    compaction: z.strictObject({ auto: z.boolean().optional(), at_percent: z.int().min(10).max(99).optional() }).optional(),
+    compaction: z
+      .strictObject({
+        auto: z.boolean().optional(),
+        at_percent: z.int().min(limits.compactAtPercentMin).max(limits.compactAtPercentMax).optional(),
+      })
+      .optional(),
     thinking: thinkingLevel.optional(),
     steering_mode: queueMode.optional(),
     follow_up_mode: queueMode.optional(),
@@ -62,12 +67,7 @@ const schema = z
         mode: approvalMode.optional(),
         when_detached: whenDetached.optional(),
         /** How long an approval waits before it is denied. */
-        timeout_seconds: z
-          .number()
-          .min(1)
-          .max(30 * 24 * 3600)
-          .nullable()
-          .optional(),
+        timeout_seconds: z.number().min(1).max(limits.approvalSecondsMax).nullable().optional(),
         rules: z.array(rule).max(limits.rulesMax).optional(),
       })
       .optional(),
@@ -75,21 +75,21 @@ const schema = z
       .strictObject({
         enabled: z.boolean().optional(),
         network: z.boolean().optional(),
-        writable: z.array(z.string().min(1)).max(100).optional(),
+        writable: z.array(z.string().min(1)).max(limits.writableRootsMax).optional(),
       })
       .optional(),
     limits: z
       .strictObject({
-        runs_at_once: z.int().min(1).max(256).optional(),
-        model_attempts: z.int().min(1).max(100).optional(),
+        runs_at_once: z.int().min(1).max(limits.runsAtOnceMax).optional(),
+        model_attempts: z.int().min(1).max(limits.modelAttemptsMax).optional(),
         model_retry_ms: z.int().min(1).max(limits.modelRetryMaxMs).optional(),
         model_idle_seconds: z
           .number()
           .min(1)
           .max(limits.modelIdleMs / 1000)
           .optional(),
-        command_memory_mb: z.int().min(64).max(16_777_216).optional(),
-        command_processes: z.int().min(16).max(4_194_304).optional(),
+        command_memory_mb: z.int().min(limits.commandMemoryMbMin).max(limits.commandMemoryMbMax).optional(),
+        command_processes: z.int().min(limits.commandProcessesMin).max(limits.commandProcessesMax).optional(),
       })
       .optional(),
   })
@@ -177,7 +177,7 @@ function toConfig(file: z.infer<typeof schema>): Config {
     providers: Object.fromEntries(Object.entries(file.providers ?? {}).map(([name, given]) => [name, toProvider(given)])),
     systemPromptPath: file.system_prompt_path,
     compactAtPercent: file.compaction?.auto === false ? undefined : (file.compaction?.at_percent ?? limits.compactAtPercentDefault),
-    modelAttempts: file.limits?.model_attempts ?? limits.modelAttemptsMax,
+    modelAttempts: file.limits?.model_attempts ?? limits.modelAttemptsDefault,
     modelRetryMs: file.limits?.model_retry_ms ?? limits.modelRetryMinMs,
     modelIdleMs: (file.limits?.model_idle_seconds ?? limits.modelIdleMs / 1000) * 1000,
     steeringMode: file.steering_mode ?? 'one-at-a-time',
@@ -191,10 +191,10 @@ function toConfig(file: z.infer<typeof schema>): Config {
       network: file.sandbox?.network ?? false,
       writable: file.sandbox?.writable ?? [],
     },
-    runsAtOnce: file.limits?.runs_at_once ?? limits.runsAtOnceMax,
+    runsAtOnce: file.limits?.runs_at_once ?? limits.runsAtOnceDefault,
     commandBounds: {
       memoryBytes: file.limits?.command_memory_mb === undefined ? memoryDefault() : file.limits.command_memory_mb * bytesPerMb,
-      processes: file.limits?.command_processes ?? limits.commandProcessesMax,
+      processes: file.limits?.command_processes ?? limits.commandProcessesDefault,
     },
   };
 }

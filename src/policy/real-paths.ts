@@ -2,9 +2,6 @@ import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { limits } from '../protocol/limits.js';
 
-/** More links than this is a loop; the system thinks so, too. */
-const linksMax = 40;
-
 /** Whether a path is longer than any that the system opens, or has more names than anybody's: nobody looks where it leads. */
 export function isTooLong(path: string): boolean {
   if (path.length > limits.pathBytesMax || Buffer.byteLength(path) > limits.pathBytesMax) return true;
@@ -42,7 +39,7 @@ export function toRealPath(path: string): string | undefined {
       at = next;
       if (found?.isDirectory() !== true) missing ??= at;
     } else {
-      if (++links > linksMax) return undefined;
+      if (++links > limits.linkHopsMax) return undefined;
       names.push(...target.split(sep).filter(isName).reverse());
       if (target.startsWith(sep)) at = sep;
     }

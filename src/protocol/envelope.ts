@@ -8,7 +8,7 @@ export const supportedVersions = ['1'] as const;
 export const commandEnvelope = z.looseObject({
   v: z.unknown().optional(),
   id: z.string().min(1).max(limits.envelopeIdCharsMax),
-  type: z.string().min(1).max(100),
+  type: z.string().min(1).max(limits.envelopeTypeCharsMax),
   payload: z.record(z.string(), z.unknown()).optional(),
   meta: z.record(z.string(), z.unknown()).optional(),
 });

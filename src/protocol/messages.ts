@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { limits } from './limits.js';
 
 export const textBlock = z.looseObject({
   type: z.literal('text'),
@@ -22,7 +23,7 @@ export const toolCallBlock = z.looseObject({
   /** Set by the daemon when what the model sent could not be used as arguments; the call is not run. */
   problem: z.string().optional(),
 });
-export const imageBlock = z.looseObject({ type: z.literal('image'), data: z.base64(), mime_type: z.string().max(100) });
+export const imageBlock = z.looseObject({ type: z.literal('image'), data: z.base64(), mime_type: z.string().max(limits.mimeTypeCharsMax) });
 
 export const contentBlock = z.discriminatedUnion('type', [textBlock, thinkingBlock, toolCallBlock, imageBlock]);
 export type ContentBlock = z.infer<typeof contentBlock>;
@@ -33,11 +34,11 @@ export const inputContent = z
   .array(
     z.discriminatedUnion('type', [
       z.object({ type: z.literal('text'), text: z.string() }),
-      z.object({ type: z.literal('image'), data: z.base64(), mime_type: z.string().max(100) }),
+      z.object({ type: z.literal('image'), data: z.base64(), mime_type: z.string().max(limits.mimeTypeCharsMax) }),
     ]),
   )
   .min(1)
-  .max(64);
+  .max(limits.inputPartsMax);
 
 /** A `compaction` is a summary that stands for what came before it when a model is asked. */
 export const role = z.enum(['user', 'assistant', 'tool_result', 'compaction']);

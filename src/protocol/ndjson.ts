@@ -12,10 +12,12 @@ export interface LineDecoder {
 
 const newline = 10;
 const carriageReturn = 13;
-const blockBytesMin = 1024;
-const blockBytesMax = 64 * 1024;
-/** Kept as it came: most of what it was read into. */
-const longPieceBytes = 32 * 1024;
+const tuning = {
+  blockBytesMin: 1024,
+  blockBytesMax: 64 * 1024,
+  /** Kept as it came: most of what it was read into. */
+  longPieceBytes: 32 * 1024,
+} as const;
 
 /**
  * Splits bytes at `\n` only, within a bound. Never splits at U+2028 and never cuts a character in two. A line with more than
@@ -37,11 +39,11 @@ export function createLineDecoder(lineBytesMax: number, depthMax: number, member
       if (blockUsed > 0) pieces.push(block.slice(0, blockUsed));
       block = new Uint8Array(0);
       blockUsed = 0;
-      if (piece.length >= longPieceBytes) {
+      if (piece.length >= tuning.longPieceBytes) {
         pieces.push(piece);
         return;
       }
-      block = new Uint8Array(Math.min(blockBytesMax, Math.max(blockBytesMin, 2 * bytes)));
+      block = new Uint8Array(Math.min(tuning.blockBytesMax, Math.max(tuning.blockBytesMin, 2 * bytes)));
     }
     block.set(piece, blockUsed);
     blockUsed += piece.length;

@@ -13,7 +13,7 @@ function hasBareGlob(command: string): boolean {
 /** A rule as config, commands and the store have it. */
 export const rule = z
   .strictObject({
-    tool: z.string().min(1).max(100),
+    tool: z.string().min(1).max(limits.ruleToolCharsMax),
     action: ruleAction,
     command: matcher.optional(),
     exact: z.boolean().optional(),

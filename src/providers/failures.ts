@@ -231,11 +231,11 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-const causesMax = 8;
+const tuning = { causesMax: 8 } as const;
 
 function* causesOf(error: unknown): Generator<Error> {
   let at: unknown = error;
-  for (let depth = 0; depth < causesMax && at instanceof Error; depth++) {
+  for (let depth = 0; depth < tuning.causesMax && at instanceof Error; depth++) {
     yield at;
     // Several addresses were tried: the first error stands for all.
     at = at instanceof AggregateError && at.errors.length > 0 ? (at.errors[0] as unknown) : at.cause;

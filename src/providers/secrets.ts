@@ -1,6 +1,5 @@
-const secretCharsMin = 6;
-/** As much of a secret as is shown beside the stars that hide the rest. */
-const shownCharsMin = 3;
+import { limits } from '../protocol/limits.js';
+
 const betweenWords = /([\s"'`,;:(){}[\]<>=]+)/;
 const stars = /\*{2,}|\.{3,}|…/;
 /** Keys that look like keys, whoever they belong to. */
@@ -14,7 +13,7 @@ const keyShapes = [
 
 /** A text of a server without the secrets that it repeats of what it was sent, be they whole or half hidden. */
 export function scrub(text: string, secrets: readonly string[]): string {
-  const known = secrets.filter(({ length }) => length >= secretCharsMin).toSorted((a, b) => b.length - a.length);
+  const known = secrets.filter(({ length }) => length >= limits.secretCharsMin).toSorted((a, b) => b.length - a.length);
   let clean = text;
   for (const secret of known) clean = clean.replaceAll(secret, '[key]');
   const words = clean
@@ -29,8 +28,6 @@ const scheme = /^(?:bearer|basic|token|digest|apikey)\s+/i;
 /** Headers that describe a request: a server that names them in an error says something that is of use. */
 const publicHeader =
   /^(?:accept(?:-[a-z]+)?|content-(?:type|language)|user-agent|(?:http-)?referer|origin|x-title|anthropic-(?:beta|version)|openai-beta)$/i;
-/** A shorter value is a word such as `prod` that occurs in ordinary sentences. */
-const headerSecretCharsMin = 8;
 
 /**
  * The values of configured headers that are not repeated to anybody, without their scheme. Nobody knows what a header of a proxy or gateway
@@ -40,7 +37,7 @@ export function credentialsIn(headers: Record<string, string | null>): string[] 
   return Object.entries(headers).flatMap(([name, value]) => {
     const secret = value?.trim().replace(scheme, '') ?? '';
     const isCredential = credentialHeader.test(name) || (value !== null && scheme.test(value.trim()));
-    return isCredential || (!publicHeader.test(name) && secret.length >= headerSecretCharsMin) ? [secret] : [];
+    return isCredential || (!publicHeader.test(name) && secret.length >= limits.headerSecretCharsMin) ? [secret] : [];
   });
 }
 
@@ -49,5 +46,8 @@ function isMaskOf(word: string, secret: string): boolean {
   const head = shown[0] ?? '';
   // A sentence may end here.
   const tail = shown.at(-1)?.replace(/\.$/, '') ?? '';
-  return (head.length >= shownCharsMin && secret.startsWith(head)) || (tail.length >= shownCharsMin && secret.endsWith(tail));
+  return (
+    (head.length >= limits.maskedSecretCharsMin && secret.startsWith(head)) ||
+    (tail.length >= limits.maskedSecretCharsMin && secret.endsWith(tail))
+  );
 }

@@ -29,15 +29,17 @@ export interface Watermark {
  */
 export function watermarkOf(marker: string): Watermark | undefined {
   const most = Object.values(watermarked).map((name) => softLimit('self', name));
-  const [signals, bytes] = most.map((limit) => Math.min(limit ?? watermarkMax, watermarkMax));
-  if (signals === undefined || bytes === undefined || signals < watermarkMin || bytes < watermarkMin) return undefined;
+  const [signals, bytes] = most.map((limit) => Math.min(limit ?? tuning.watermarkMax, tuning.watermarkMax));
+  if (signals === undefined || bytes === undefined || signals < tuning.watermarkMin || bytes < tuning.watermarkMin) return undefined;
   const digest = createHash('sha256').update(marker).digest();
   const below = (limit: number, random: number): number => limit - 1 - (random % Math.floor(limit / 2));
   return { pendingSignals: below(signals, digest.readUInt32LE(0)), queueBytes: below(bytes, digest.readUInt32LE(4)) };
 }
 
-const watermarkMin = 4_096;
-const watermarkMax = 1_000_000;
+const tuning = {
+  watermarkMin: 4_096,
+  watermarkMax: 1_000_000,
+} as const;
 
 function hasWatermark(pid: number, watermark: Watermark): boolean {
   return (
@@ -114,7 +116,7 @@ export function namespaceInit(pid: number): number | undefined {
 /** Asks what runs in a namespace to end. A courtesy: what does not listen, or is one too many, is killed. */
 export function askToEnd(init: number): void {
   const asked = [init];
-  for (let i = 0; i < asked.length && asked.length < limits.commandProcessesMax; i++) asked.push(...childrenOf(asked[i] ?? 0));
+  for (let i = 0; i < asked.length && asked.length < limits.commandProcessesDefault; i++) asked.push(...childrenOf(asked[i] ?? 0));
   for (const pid of asked.slice(1)) signal(pid, 'SIGTERM');
 }
 

@@ -26,7 +26,7 @@ interface Deps {
 
 const observerCommands = new Set<string>(Object.entries(commands).flatMap(([type, row]) => (row.role === 'observer' ? [type] : [])));
 const newline = 10;
-const longAnswerUnits = 64 * 1024;
+const tuning = { longAnswerUnits: 64 * 1024 } as const;
 /** Commands that are never answered with more than a few words: their replies need no room. */
 const shortReplies = new Set<string>(['ping', 'hello', 'detach', 'drain', 'shutdown']);
 
@@ -222,7 +222,7 @@ export function encodeAnswer(id: string, answer: Answer, seq: number): string | 
   if (!answer.ok) return `${JSON.stringify({ v: '1', id, type: 'error', ok: false, payload: {}, error: answer.refusal })}\n`;
   const payload = answer.payload instanceof EncodedPayload ? answer.payload.json : JSON.stringify(answer.payload);
   const line = `${JSON.stringify({ v: '1', id, type: answer.type, ok: true, seq: answer.seq ?? seq }).slice(0, -1)},"payload":${payload}}`;
-  if (line.length < longAnswerUnits) return `${line}\n`;
+  if (line.length < tuning.longAnswerUnits) return `${line}\n`;
   const length = Buffer.byteLength(line);
   if (length >= limits.lineBytesMax) {
     return encodeAnswer(id, { ok: false, refusal: refusal('overloaded', 'the answer does not fit a line; ask for less with limit') }, seq);

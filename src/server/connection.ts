@@ -32,11 +32,13 @@ interface Events {
   onClose(): void;
 }
 
-/** How long lines of one peer are handled before others get their turn. */
-const turnMs = 5;
+const tuning = {
+  /** How long lines of one peer are handled before others get their turn. */
+  turnMs: 5,
+  /** Long lines are handed to the socket in pieces: a piece that is taken shows that the peer reads. */
+  pieceBytes: 64 * 1024,
+} as const;
 const newline = 10;
-/** Long lines are handed to the socket in pieces: a piece that is taken shows that the peer reads. */
-const pieceBytes = 64 * 1024;
 
 /** One peer: bounded lines in, backpressure out. Nothing here knows what the lines mean. */
 export function openConnection(socket: Socket, lineRoom: LineRoom, events: Events): Connection {
@@ -71,9 +73,9 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
 
   function write(line: string | Buffer): void {
     if (isGone || closing) return;
-    if (unsentBytes === 0 && line.length <= pieceBytes) return hand(line);
+    if (unsentBytes === 0 && line.length <= tuning.pieceBytes) return hand(line);
     const bytes = typeof line === 'string' ? Buffer.from(line) : line;
-    for (let from = 0; from < bytes.length; from += pieceBytes) unsent.push(bytes.subarray(from, from + pieceBytes));
+    for (let from = 0; from < bytes.length; from += tuning.pieceBytes) unsent.push(bytes.subarray(from, from + tuning.pieceBytes));
     unsentBytes += bytes.length;
     sendPieces();
   }
@@ -91,7 +93,7 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
 
   function handleLines(): void {
     scheduled = false;
-    const until = performance.now() + turnMs;
+    const until = performance.now() + tuning.turnMs;
     let handled = 0;
     while (handled < waiting.length && canWrite() && !closing && !holds) {
       const line = waiting[handled++];

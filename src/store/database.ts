@@ -6,7 +6,7 @@ import { loadSqlite, type Database } from './sqlite.js';
 const userVersionAt = 60;
 /** The letters `bert`. */
 const applicationId = 1650815604;
-const headerBytes = 100;
+const headerSize = 100;
 /** Older releases can corrupt a WAL when it is reset. */
 const sqliteVersionMin = [3, 51, 3] as const;
 
@@ -53,9 +53,9 @@ function refuseForeignFile(path: string, knownVersion: number): void {
   if (!existsSync(path)) return;
   if (!statSync(path).isFile()) throw new StoreRefused(`${path} is not a file`);
   refuseReadOnly(path);
-  const header = Buffer.alloc(headerBytes);
+  const header = Buffer.alloc(headerSize);
   const fd = openSync(path, 'r');
-  const read = readSync(fd, header, 0, headerBytes, 0);
+  const read = readSync(fd, header, 0, headerSize, 0);
   closeSync(fd);
   if (read === 0) return;
   if (header.toString('latin1', 0, 15) !== 'SQLite format 3') {

@@ -3,7 +3,7 @@ import { clipColumns } from '../terminal/columns.js';
 import type { Style } from '../terminal/style.js';
 
 /** A longer line is cut, unless everything is wanted. */
-const lineColumnsMax = 400;
+const layout = { lineColumnsMax: 400 } as const;
 
 export interface ClippedLines {
   lines: string[];
@@ -16,7 +16,7 @@ export function clipLines(text: string, linesMax: number): ClippedLines {
   const all = printable(text).replace(/\n$/, '').split('\n');
   if (linesMax === Infinity) return { lines: all, missing: '' };
   const kept = all.length > linesMax + 1 ? all.slice(0, linesMax) : all;
-  const lines = kept.map((line) => clipColumns(line, lineColumnsMax));
+  const lines = kept.map((line) => clipColumns(line, layout.lineColumnsMax));
   const cut = lines.filter((line, at) => line !== kept[at]).length;
   const missing = [
     ...(kept === all ? [] : [`${all.length - kept.length} more lines`]),

@@ -20,12 +20,14 @@ import { requestLines, type Shown } from './request-lines.js';
 import type { Style } from '../terminal/style.js';
 import { showToolEnd } from './tool-lines.js';
 
-const recentMessagesMax = 8;
-const resultLinesMax = 20;
-const questionLinesMax = 60;
-const quotedColumnsMax = 80;
-/** What went wrong, and what to do about it, is worth more room. */
-const troubleColumnsMax = 400;
+const layout = {
+  recentMessagesMax: 8,
+  resultLinesMax: 20,
+  questionLinesMax: 60,
+  quotedColumnsMax: 80,
+  /** What went wrong, and what to do about it, is worth more room. */
+  troubleColumnsMax: 400,
+} as const;
 
 export interface LineView {
   /** The newest messages, unless they are not wanted, and what is going on. */
@@ -60,7 +62,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
     onOutput: (callId, piece) => page.flow(`${callId} output`, piece, { indent: '  ' }),
     onSkipped: (_callId, characters) => note(`  [${characters} characters of its output were skipped]`),
   });
-  const quote = (text: string): string => clipColumns(printableLine(text), quotedColumnsMax);
+  const quote = (text: string): string => clipColumns(printableLine(text), layout.quotedColumnsMax);
 
   function endMessage(message: Message): void {
     const known = shown.has(message.id);
@@ -83,7 +85,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
     for (const message of view.messages.slice(from)) {
       shown.add(message.id);
       if (stream.isOpen(message.id)) stream.finish(message);
-      else showMessage(page, style, withoutCalls(message, running), resultLinesMax);
+      else showMessage(page, style, withoutCalls(message, running), layout.resultLinesMax);
     }
     for (const message of view.open) stream.catchUp(message);
     for (const { id, headline, output, outputOffset } of openCalls(view)) {
@@ -116,7 +118,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
 
   /** Lines that stay: there is no place for them here, so they are said again when they change. */
   function showWidget(key: string, lines: readonly string[]): void {
-    const text = lines.map((line) => `  ${clipColumns(printableLine(line), quotedColumnsMax)}`).join('\n');
+    const text = lines.map((line) => `  ${clipColumns(printableLine(line), layout.quotedColumnsMax)}`).join('\n');
     if (text === (widgets.get(key) ?? '')) return;
     widgets.set(key, text);
     note(text === '' ? `[${quote(key)}] nothing is left` : `[${quote(key)}]`);
@@ -137,7 +139,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   function ask(request: EventPayload<'ui_request'>): void {
     if (asked.has(request.request_id)) return;
     asked.add(request.request_id);
-    put(request, { linesMax: questionLinesMax, rest: `/show, or berth answer ${shortId(request.request_id)} --show,` });
+    put(request, { linesMax: layout.questionLinesMax, rest: `/show, or berth answer ${shortId(request.request_id)} --show,` });
   }
 
   /** What is typed answers the oldest question, so that one is put, and the others when it is their turn. */
@@ -242,7 +244,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
 
 /** Where the newest few messages begin; with what a person said, if that is among them. */
 function firstRecent(messages: Message[]): number {
-  const from = Math.max(0, messages.length - recentMessagesMax);
+  const from = Math.max(0, messages.length - layout.recentMessagesMax);
   const asked = messages.findIndex(({ role }, at) => at >= from && role === 'user');
   return asked === -1 ? from : asked;
 }
@@ -252,5 +254,5 @@ function withoutCalls(message: Message, ids: ReadonlySet<string>): Message {
 }
 
 function clipTrouble(text: string): string {
-  return clipColumns(printableLine(text), troubleColumnsMax);
+  return clipColumns(printableLine(text), layout.troubleColumnsMax);
 }

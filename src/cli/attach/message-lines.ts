@@ -4,8 +4,10 @@ import { clipColumns } from '../terminal/columns.js';
 import type { LineWriter } from '../terminal/line-writer.js';
 import type { Style } from '../terminal/style.js';
 
-const headlineColumnsMax = 100;
-const skippedColumnsMax = 160;
+const layout = {
+  headlineColumnsMax: 100,
+  skippedColumnsMax: 160,
+} as const;
 
 /** Puts an ended message on the page. `linesMax` cuts the results of tools. */
 export function showMessage(page: LineWriter, style: Style, message: Message, linesMax = Infinity): void {
@@ -47,7 +49,7 @@ function showNote(page: LineWriter, style: Style, { about, text }: MessageNote):
 
 /** A call that never ran, and why: a person or a rule denied it, or something else took its place. */
 export function describeSkipped(name: string, reason: string): string {
-  return `[tool] ${name} was skipped: ${clipColumns(reason, skippedColumnsMax)}`;
+  return `[tool] ${name} was skipped: ${clipColumns(reason, layout.skippedColumnsMax)}`;
 }
 
 /** What a tool said, indented. */
@@ -61,5 +63,5 @@ export function showOutput(page: LineWriter, style: Style, id: string, text: str
 
 /** The headline of a call, as much as is shown of it. */
 export function clipHeadline(headline: string): string {
-  return clipColumns(headline, headlineColumnsMax);
+  return clipColumns(headline, layout.headlineColumnsMax);
 }

@@ -7,9 +7,11 @@ import { clipColumns } from '../terminal/columns.js';
 import { shortenHome } from '../home-path.js';
 import { createStyle, type Style } from '../terminal/style.js';
 
-const titleColumnsMax = 200;
-/** What an approval would allow is shown above its options. */
-const approvalColumnsMax = 100;
+const layout = {
+  titleColumnsMax: 200,
+  /** What an approval would allow is shown above its options. */
+  approvalColumnsMax: 100,
+} as const;
 
 /** How much of a request is shown, and how. */
 export interface Shown {
@@ -26,7 +28,7 @@ export function requestLines(request: UiRequest, { style = createStyle(false), l
   const parts = card.parts.map((part) => partLines(part, style, linesMax));
   const isWhole = parts.every(({ missing }) => missing === '');
   return [
-    linesMax === Infinity ? card.title : clipColumns(card.title, titleColumnsMax),
+    linesMax === Infinity ? card.title : clipColumns(card.title, layout.titleColumnsMax),
     ...parts.flatMap(({ lines }) => lines),
     ...(isWhole || rest === '' ? [] : [style.bold(`${rest} shows all of it`)]),
     ...choiceLines(card, linesMax),
@@ -75,7 +77,7 @@ function describeMissing(what: string, missing: string, style: Style): string[] 
 
 /** Yes and no go without saying: the hint has them. */
 function choiceLines({ kind, choices }: RequestCard, linesMax: number): string[] {
-  const columnsMax = kind === 'approval' && linesMax !== Infinity ? approvalColumnsMax : Infinity;
+  const columnsMax = kind === 'approval' && linesMax !== Infinity ? layout.approvalColumnsMax : Infinity;
   return choices.flatMap(({ key, label, answer }) => {
     if (typeof answer === 'boolean') return [];
     return [answer === undefined ? `${key}) ${label}: ${key} REASON` : `${key}) ${clipColumns(label, columnsMax)}`];

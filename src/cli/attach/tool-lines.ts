@@ -6,24 +6,26 @@ import { describeSkipped, showOutput } from './message-lines.js';
 import type { LineWriter } from '../terminal/line-writer.js';
 import type { Style } from '../terminal/style.js';
 
-const resultLinesMax = 20;
-const diffLinesMax = 40;
-const reasonColumnsMax = 160;
+const layout = {
+  resultLinesMax: 20,
+  diffLinesMax: 40,
+  reasonColumnsMax: 160,
+} as const;
 
 /** What came of a call; `unseen` is the part of its result that was not shown as it came. */
 export function showToolEnd(page: LineWriter, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string): void {
   const { name, outcome, reason, took, diff, output, artifact } = describeToolEnd(ended, unseen);
   if (outcome === 'skipped') return page.line(style.dim(describeSkipped(name, reason)));
   if (diff !== '') showDiff(page, style, diff);
-  if (output !== '') showOutput(page, style, ended.tool_call_id, output, resultLinesMax);
+  if (output !== '') showOutput(page, style, ended.tool_call_id, output, layout.resultLinesMax);
   if (artifact) page.line(style.dim(`  [${artifact.kept}: berth artifact ${artifact.id}]`));
   const after = took === '' ? '' : ` in ${took}`;
-  const why = outcome === 'failed' ? `: ${clipColumns(reason, reasonColumnsMax)}` : '';
+  const why = outcome === 'failed' ? `: ${clipColumns(reason, layout.reasonColumnsMax)}` : '';
   page.line(style.dim(`[tool] ${name} ${outcome}${after}${why}`));
 }
 
 function showDiff(page: LineWriter, style: Style, diff: string): void {
-  const { lines, missing } = clipLines(diff, diffLinesMax);
+  const { lines, missing } = clipLines(diff, layout.diffLinesMax);
   for (const line of lines) page.line(`  ${paintDiff(line, style)}`);
   if (missing !== '') page.line(style.dim(`  [${missing}]`));
 }

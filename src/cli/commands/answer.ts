@@ -20,7 +20,7 @@ interface Args {
 }
 
 /** Of each question, a command or a change has so many lines in the list. */
-const listedLinesMax = 20;
+const layout = { listedLinesMax: 20 } as const;
 
 export const answer: Subcommand = {
   usage: 'answer [request] [value...]',
@@ -75,7 +75,7 @@ function list(cli: Cli, requests: UiRequest[], json: true | undefined): typeof e
     const ids = shortIds(requests.map(({ request_id }) => request_id));
     for (const request of requests) {
       const id = ids.get(request.request_id) ?? '';
-      const [title = '', ...more] = requestLines(request, { style, linesMax: listedLinesMax, rest: `berth answer ${id} --show` });
+      const [title = '', ...more] = requestLines(request, { style, linesMax: layout.listedLinesMax, rest: `berth answer ${id} --show` });
       cli.print(style.bold(`${id}  ${title}`));
       for (const line of more) cli.print(`  ${line}`);
       cli.print(`  session ${shortId(request.session_id)}; berth answer ${id} with ${hintOf(request)}`);

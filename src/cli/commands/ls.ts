@@ -20,12 +20,13 @@ interface Args {
   json?: true;
 }
 
-const rowsDefault = 100;
-const titleColumnsMax = 60;
-const titleColumnsMin = 12;
-/** The newest prompt is shown beside it where there is so much room. */
-const promptColumnsMin = 16;
-const promptColumnsMax = 40;
+const layout = {
+  titleColumnsMax: 60,
+  titleColumnsMin: 12,
+  /** The newest prompt is shown beside it where there is so much room. */
+  promptColumnsMin: 16,
+  promptColumnsMax: 40,
+} as const;
 
 export const ls: Subcommand = {
   usage: 'ls',
@@ -35,11 +36,11 @@ export const ls: Subcommand = {
     '--all': 'archived ones too',
     '--archived': 'only archived ones',
     '--here': 'only those of this directory',
-    '--limit <n>': `at most so many (default: ${rowsDefault})`,
+    '--limit <n>': `at most so many (default: ${limits.listedSessionsDefault})`,
     '--json': 'print one session a line as JSON',
   },
   async run({ all, archived, here, limit, json }: Args, cli) {
-    const rowsMax = limit === undefined ? rowsDefault : readCount('--limit', limit, 1);
+    const rowsMax = limit === undefined ? limits.listedSessionsDefault : readCount('--limit', limit, 1);
     const berth = await cli.connect();
     const fits = { ...(here ? { cwd: currentDirectory() } : {}), ...(rowsMax < limits.pageRowsMax ? { limit: rowsMax + 1 } : {}) };
     const [open, shut, asked] = await Promise.all([
@@ -78,12 +79,12 @@ function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] 
   const cwds = rows.map((row) => printableLine(shortenHome(row.cwd)));
   const [head = '', ...heads] = alignColumns([['ID', 'STATE', 'AGE', 'MSGS', ''], ...before.map((cells) => [...cells, ''])]);
   const room = outputColumns() - head.length - 2 - Math.max(...cwds.map(columnsOf));
-  const titleMax = Math.max(titleColumnsMin, Math.min(titleColumnsMax, room));
+  const titleMax = Math.max(layout.titleColumnsMin, Math.min(layout.titleColumnsMax, room));
   const titles = rows.map((row) => clipColumns(printableLine(sessionTitle(row)), titleMax));
   const named = alignColumns([['TITLE', 'DIRECTORY', ''], ...titles.map((title, at) => [title, cwds[at] ?? '', ''])]);
   const lines = [head, ...heads].map((line, at) => line + (named[at] ?? ''));
-  const left = Math.min(promptColumnsMax, outputColumns() - Math.max(...lines.map(columnsOf)));
-  if (left < promptColumnsMin) return lines.map((line) => line.trimEnd());
+  const left = Math.min(layout.promptColumnsMax, outputColumns() - Math.max(...lines.map(columnsOf)));
+  if (left < layout.promptColumnsMin) return lines.map((line) => line.trimEnd());
   const prompts = rows.map((row) => (row.last_user_message === sessionTitle(row) ? '' : row.last_user_message));
   return lines.map((line, at) => (line + (at === 0 ? 'LAST PROMPT' : clipColumns(printableLine(prompts[at - 1] ?? ''), left))).trimEnd());
 }

@@ -26,7 +26,7 @@ interface Target {
   print(done: object, line: string): void;
 }
 
-const textColumnsMax = 100;
+const layout = { textColumnsMax: 100 } as const;
 
 const actions: Record<string, (target: Target) => Promise<void>> = {
   edit: async (target) => {
@@ -108,7 +108,7 @@ function toTable(inputs: QueuedInput[]): string[] {
       ids.get(input_id) ?? '',
       inputKindText(kind),
       hold ? 'held' : '',
-      clipColumns(printableLine(text), textColumnsMax),
+      clipColumns(printableLine(text), layout.textColumnsMax),
     ]),
   );
 }

@@ -24,9 +24,6 @@ interface Args {
   json?: true;
 }
 
-/** Room on a line for all that is not text. */
-const envelopeBytes = 4096;
-
 export const send: Subcommand = {
   usage: 'send [session] [text]',
   summary: 'Send a text to a session; a first one makes its session.',
@@ -88,11 +85,8 @@ function isFed(): boolean {
   return stdin.isFile() || stdin.isFIFO();
 }
 
-/** Long enough a name to be meant as one. */
-const nameCharsMin = 3;
-
 async function isSession(cli: Cli, berth: Berth, name: string): Promise<boolean> {
-  if (name.length < nameCharsMin) return false;
+  if (name.length < limits.sessionPrefixCharsMin) return false;
   return cli.resolve(berth, name).then(
     () => true,
     (error: unknown) => {
@@ -114,8 +108,8 @@ export async function sendAndWait(cli: Cli, berth: Berth, sessionId: string, tex
 }
 
 async function submit(berth: Berth, session_id: string, text: string, kind: 'prompt' | 'steer' | 'follow_up'): Promise<Accepted> {
-  if (utf8Bytes(JSON.stringify(text)) > limits.lineBytesMax - envelopeBytes) {
-    throw new Refused(`the text is too long to send: it must be below ${limits.lineBytesMax - envelopeBytes} bytes`);
+  if (utf8Bytes(JSON.stringify(text)) > limits.lineBytesMax - limits.envelopeMarginBytes) {
+    throw new Refused(`the text is too long to send: it must be below ${limits.lineBytesMax - limits.envelopeMarginBytes} bytes`);
   }
   const reply =
     kind === 'prompt'

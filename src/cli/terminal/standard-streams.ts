@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { exit } from '../exit.js';
 
-const retryMs = 5;
+const tuning = { retryMs: 5 } as const;
 const never = new Int32Array(new SharedArrayBuffer(4));
 
 /** Writes all of a text to standard output, or ends the process quietly when nobody reads any more. */
@@ -25,7 +25,7 @@ function write(descriptor: 1 | 2, text: string): void {
       if (code === 'EPIPE' || code === 'EIO') process.exit(descriptor === 1 ? exit.ok : (process.exitCode ?? exit.internal));
       if (code !== 'EAGAIN') throw error;
       // Somebody made the descriptor non-blocking, and its reader is slow.
-      Atomics.wait(never, 0, 0, retryMs);
+      Atomics.wait(never, 0, 0, tuning.retryMs);
     }
   }
 }

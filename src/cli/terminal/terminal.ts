@@ -1,4 +1,5 @@
 import { clearScreenDown, createInterface, cursorTo, emitKeypressEvents, moveCursor } from 'node:readline';
+import { limits } from '../../protocol/limits.js';
 import { columnsOf } from './columns.js';
 import { createTypedHistory } from './typed-history.js';
 import { feedKeys } from './typed-keys.js';
@@ -22,17 +23,14 @@ interface Deps {
 }
 
 const prompt = '> ';
-const historyMax = 200;
-/** A line that does not end is held back while a person types, up to this. */
-const heldCharactersMax = 2_000;
 const pasteOn = '\u001b[?2004h';
 const pasteOff = '\u001b[?2004l';
 
 export function openTerminal({ input, output, subject, onLine, onLeave }: Deps): Terminal {
   // A reader that does this itself puts characters that come at once at the end of its line, wherever the cursor is.
   emitKeypressEvents(input);
-  const reader = createInterface({ input, output, terminal: true, prompt, historySize: historyMax });
-  const history = createTypedHistory(reader, historyMax);
+  const reader = createInterface({ input, output, terminal: true, prompt, historySize: limits.typedHistoryMax });
+  const history = createTypedHistory(reader, limits.typedHistoryMax);
   let visible = false;
   let expecting = true;
   let atStart = true;
@@ -83,7 +81,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
 
   /** Whole lines go above the prompt. */
   function writeAbove(): void {
-    const end = held.length > heldCharactersMax ? held.length : held.lastIndexOf('\n') + 1;
+    const end = held.length > limits.heldLineCharsMax ? held.length : held.lastIndexOf('\n') + 1;
     if (end === 0) return;
     const { rows } = reader.getCursorPos();
     eraseRows(rows);

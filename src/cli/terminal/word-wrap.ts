@@ -8,9 +8,11 @@ export interface WordWrap {
   end(width: number): string;
 }
 
-/** Below this, lines are left to the terminal. */
-const widthMin = 20;
-const tabColumns = 8;
+const layout = {
+  /** Below this, lines are left to the terminal. */
+  widthMin: 20,
+  tabColumns: 8,
+} as const;
 const escape = '\u001b';
 const colour = `${escape}\\[[\\d;]*m`;
 /** Characters between which a line may break without a blank. */
@@ -71,7 +73,7 @@ export function createWordWrap(): WordWrap {
 
   return {
     push(text, width) {
-      if (width < widthMin || width === Infinity) return end(width) + text;
+      if (width < layout.widthMin || width === Infinity) return end(width) + text;
       let out = '';
       for (const [token] of text.matchAll(tokens)) {
         if (token === '\n') {
@@ -101,7 +103,7 @@ export function createWordWrap(): WordWrap {
 
 function columnsOfGap(gap: string, column: number): number {
   let end = column;
-  for (const blank of gap) end += blank === '\t' ? tabColumns - (end % tabColumns) : 1;
+  for (const blank of gap) end += blank === '\t' ? layout.tabColumns - (end % layout.tabColumns) : 1;
   return end - column;
 }
 
@@ -112,7 +114,7 @@ export function wrapLine(line: string, width: number): string {
   const [indent = ''] = /^ */.exec(plain) ?? [];
   const hang = ' '.repeat(Math.min(table?.length ?? indent.length, Math.floor(width / 3)));
   const wrap = createWordWrap();
-  if (columnsOf(plain) <= width || width < widthMin) return line;
+  if (columnsOf(plain) <= width || width < layout.widthMin) return line;
   const whole = wrap.push(line, width);
   const [first = ''] = (whole + wrap.end(width)).split('\n');
   const rest = line.slice(first.length).trimStart();

@@ -38,9 +38,6 @@ interface Deps {
   attended(sessionId: string, method: UiMethod): boolean;
 }
 
-/** The longest delay of setTimeout: a signed 32-bit integer. */
-const timerMsMax = 2 ** 31 - 1;
-
 /** Requests to people, answered across restarts: a request is a row, and waiting for an answer is reading that row after each wake. */
 export function createRequests({ store, commit, wakes, now, attended }: Deps) {
   function find({ runId, turnId, toolCallId, askKey }: RequestAddress) {
@@ -78,7 +75,7 @@ export function createRequests({ store, commit, wakes, now, attended }: Deps) {
     function armExpiry(): void {
       if (expiresAtMs === null) return;
       const leftMs = expiresAtMs - now();
-      if (leftMs > 0) expiry = setTimeout(armExpiry, Math.min(leftMs, timerMsMax));
+      if (leftMs > 0) expiry = setTimeout(armExpiry, Math.min(leftMs, limits.timerMaxMs));
       else close('timeout');
     }
     armExpiry();

@@ -12,7 +12,7 @@ export interface GrowingText {
   all(): string;
 }
 
-const pieceUnits = 4096;
+const tuning = { pieceUnits: 4096 } as const;
 
 export function createGrowingText(): GrowingText {
   const pieces: string[] = [];
@@ -49,7 +49,7 @@ export function createGrowingText(): GrowingText {
       if (whole === '') return 0;
       chunks.push(whole);
       length += whole.length;
-      if (length - chunksFrom < pieceUnits) return whole.length;
+      if (length - chunksFrom < tuning.pieceUnits) return whole.length;
       pieces.push(tail());
       starts.push(chunksFrom);
       chunks = [];
@@ -64,7 +64,7 @@ export function createGrowingText(): GrowingText {
       }
       const first = pieceAt(from);
       // As many pieces as hold `unitsMax` units, and one more for the part of the first piece before `from`.
-      const some = pieces.slice(first, first + Math.ceil(unitsMax / pieceUnits) + 1);
+      const some = pieces.slice(first, first + Math.ceil(unitsMax / tuning.pieceUnits) + 1);
       const text = (some.join('') + tail()).slice(from - (starts[first] ?? 0));
       return text.slice(0, wholeUnits(text, unitsMax));
     },

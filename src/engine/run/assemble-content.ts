@@ -17,11 +17,11 @@ export function assembleContent(message: OpenMessage, live: LiveMessages, stopRe
 
 /** Validates a tool call: its id is unique within the message, its arguments are an object. */
 function toCall(id: string, name: string, json: string, ids: Set<string>): ToolCallBlock {
-  const base = id === '' ? 'call' : id.slice(0, 200).toWellFormed();
+  const base = id === '' ? 'call' : id.slice(0, limits.toolCallIdCharsMax).toWellFormed();
   let unique = base;
   for (let n = 2; ids.has(unique); n++) unique = `${base}_${n}`;
   ids.add(unique);
-  const call = { type: 'tool_call' as const, id: unique, name: name.slice(0, 200).toWellFormed() };
+  const call = { type: 'tool_call' as const, id: unique, name: name.slice(0, limits.toolNameCharsMax).toWellFormed() };
   if (json.length > limits.toolArgumentsBytesMax) return { ...call, arguments: {}, problem: 'The arguments are too long.' };
   const parsed = parseArguments(json);
   return parsed ? { ...call, arguments: parsed } : { ...call, arguments: {}, problem: 'The arguments are not a JSON object.' };

@@ -30,11 +30,8 @@ interface Summary {
 }
 
 const charsPerToken = 4;
-/** How often a record that overflows the context window is halved. */
-const halvingsMax = 4;
 /** The share of the context window for the record; the rest is for instructions, the earlier summary and the answer. */
 const recordPart = 0.6;
-const recordTokensDefault = 100_000;
 
 /** Compaction: decides when old history is summarised, and asks the model for the summary. */
 export function createCompactions({ store, commit, providers, attempt, instructions, compactAtPercent }: Deps) {
@@ -97,13 +94,13 @@ export function createCompactions({ store, commit, providers, attempt, instructi
     const provider = providers().find(state.model);
     if (!provider) return { failure: { message: `no provider for the model ${state.model}; choose another with berth model` } };
     const { contextWindow } = providers().facts(state.model);
-    let charsMax = charsPerToken * (contextWindow === null ? recordTokensDefault : contextWindow * recordPart);
+    let charsMax = charsPerToken * (contextWindow === null ? limits.compactRecordTokensDefault : contextWindow * recordPart);
     for (let halvings = 0; ; halvings++) {
       const request = toRequest(state, planned, charsMax);
       const result = await attempt(state, step, async () => {
         return (await undefinedIfAborted(step.signal, askOnce(provider, request, step.signal))) ?? 'stopped';
       });
-      if (result === 'stopped' || 'answer' in result || !result.failure.overflow || halvings === halvingsMax) return result;
+      if (result === 'stopped' || 'answer' in result || !result.failure.overflow || halvings === limits.compactHalvingsMax) return result;
       charsMax = Math.min(charsMax, toRecord(planned.replaced, charsMax).length) / 2;
     }
   }

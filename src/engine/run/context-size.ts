@@ -4,16 +4,18 @@ import type { ModelFacts } from '../../providers/port.js';
 import type { HistoryEntry } from '../../store/rows/history-rows.js';
 
 const charsPerToken = 4;
-/** Estimated tokens of an image of any size. */
-const imageTokens = 1_500;
-/** Estimated overhead of an entry: roles, ids and brackets. */
-const entryTokens = 8;
+const tuning = {
+  /** Estimated tokens of an image of any size. */
+  imageTokens: 1_500,
+  /** Estimated overhead of an entry: roles, ids and brackets. */
+  entryTokens: 8,
+} as const;
 const perMillion = 1_000_000;
 
 /** Estimated tokens of an entry. */
 export function entrySize(content: readonly ContentBlock[]): number {
   let chars = 0;
-  let tokens = entryTokens;
+  let tokens = tuning.entryTokens;
   for (const block of content) {
     switch (block.type) {
       case 'text':
@@ -26,7 +28,7 @@ export function entrySize(content: readonly ContentBlock[]): number {
         chars += block.name.length + JSON.stringify(block.arguments).length;
         break;
       case 'image':
-        tokens += imageTokens;
+        tokens += tuning.imageTokens;
         break;
     }
   }
@@ -78,11 +80,9 @@ export function withCost(usage: Usage | null, price: ModelFacts['price']): Usage
   return { ...counted, cost_usd: cost / perMillion };
 }
 
-const tokensMax = 1e12;
-
-/** Sanitizes a token count from a server: an integer from 0 to `tokensMax`, otherwise 0. */
+/** Sanitizes a token count from a server: an integer from 0 to `limits.reportedTokensMax`, otherwise 0. */
 function toCount(tokens: number): number {
-  return Number.isFinite(tokens) && tokens >= 0 && tokens <= tokensMax ? Math.round(tokens) : 0;
+  return Number.isFinite(tokens) && tokens >= 0 && tokens <= limits.reportedTokensMax ? Math.round(tokens) : 0;
 }
 
 /** The bound on the newest history that a compaction keeps. */

@@ -44,7 +44,7 @@ export function command<P, const T extends string, R>({ payload, reply, ...row }
 }
 
 /** What rows of the table share. */
-export const id = z.string().min(1).max(200);
+export const id = z.string().min(1).max(limits.idCharsMax);
 export const inputId = z
   .string()
   .max(limits.inputIdCharsMax)
@@ -55,7 +55,7 @@ export const title = z.string().max(limits.titleCharsMax, `at most ${limits.titl
 export const path = z.string().min(1).max(limits.pathBytesMax);
 export const modelName = z
   .string()
-  .max(200)
+  .max(limits.modelIdCharsMax)
   .regex(/^[^\s/]+\/\S+$/, 'a model is named provider/model');
 
 export const nothing = z.looseObject({ ...inSession });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { limits } from '../limits.js';
 import { frozenCommands } from './frozen-commands.js';
 import { extendedCommands } from './extended-commands.js';
 import { permissionCommands } from './permission-commands.js';
@@ -10,11 +11,11 @@ export const commands = { ...frozenCommands, ...extendedCommands, ...permissionC
 export const subscribe = {
   summary: 'Events of one session or of all (`*`), after a cursor or from now on.',
   payload: z.looseObject({
-    session_id: z.string().min(1).max(200),
+    session_id: z.string().min(1).max(limits.idCharsMax),
     after: z.int().min(0).optional(),
-    log_id: z.string().max(200).optional(),
+    log_id: z.string().max(limits.idCharsMax).optional(),
     live: z.boolean().default(true),
-    client_id: z.string().max(200).optional(),
+    client_id: z.string().max(limits.idCharsMax).optional(),
   }),
   reply: {
     type: 'subscribed',

@@ -27,13 +27,13 @@ export const extendedCommands = {
       z.looseObject({
         client: z
           .looseObject({
-            name: z.string().max(100).default('unknown'),
-            version: z.string().max(100).default(''),
-            kind: z.string().max(100).default(''),
+            name: z.string().max(limits.clientNameCharsMax).default('unknown'),
+            version: z.string().max(limits.clientNameCharsMax).default(''),
+            kind: z.string().max(limits.clientNameCharsMax).default(''),
           })
           .prefault({}),
         role: z.enum(['controller', 'observer']).default('controller'),
-        ui_capabilities: z.array(uiMethod).max(16).default([]),
+        ui_capabilities: z.array(uiMethod).max(limits.uiCapabilitiesMax).default([]),
       }),
     reply: {
       type: 'hello',
@@ -195,7 +195,7 @@ export const extendedCommands = {
         result: uiAnswer()
           .catch((context: { input: unknown } | undefined) => context?.input as UiAnswer)
           .optional(),
-        error: z.string().max(10_000).nullish(),
+        error: z.string().max(limits.answerErrorCharsMax).nullish(),
         cancelled: z.boolean().default(false),
       }),
     reply: accepted('ui_response', () => ({ ...forSession, request_id: z.string() })),
@@ -240,7 +240,7 @@ export const extendedCommands = {
       z.looseObject({
         artifact_id: id,
         offset: z.int().min(0).default(0),
-        limit: z.int().min(4).max(limits.artifactPageBytesMax).default(limits.artifactPageBytesMax),
+        limit: z.int().min(limits.artifactPageBytesMin).max(limits.artifactPageBytesMax).default(limits.artifactPageBytesMax),
       }),
     reply: {
       type: 'artifact',

@@ -94,7 +94,7 @@ export const frozenCommands = {
     payload: () =>
       z.looseObject({
         keep_queue: z.boolean().default(false),
-        reason: z.string().max(1_000).optional(),
+        reason: z.string().max(limits.abortReasonCharsMax).optional(),
         ...inSession,
       }),
     reply: accepted('abort', () => ({ ...forRun, ...forSession })),
@@ -102,7 +102,7 @@ export const frozenCommands = {
   }),
   set_active_tools: command({
     summary: 'Which tools the model may use in this session.',
-    payload: () => z.looseObject({ tools: z.array(z.string().max(200)).max(limits.activeToolsMax), ...inSession }),
+    payload: () => z.looseObject({ tools: z.array(z.string().max(limits.toolNameCharsMax)).max(limits.activeToolsMax), ...inSession }),
     reply: accepted('set_active_tools', () => ({ count: z.number(), ...forSession })),
     role: 'controller',
   }),
@@ -183,7 +183,8 @@ export const frozenCommands = {
   }),
   extension_command: command({
     summary: 'Runs a command of an extension. There are no extensions yet: the answer is always extension_command_not_found.',
-    payload: () => z.looseObject({ name: z.string().min(1).max(200), payload: z.unknown().optional(), ...inSession }),
+    payload: () =>
+      z.looseObject({ name: z.string().min(1).max(limits.extensionCommandCharsMax), payload: z.unknown().optional(), ...inSession }),
     reply: { type: 'extension_result', payload: () => z.object({}) },
     role: 'controller',
     waits: true,

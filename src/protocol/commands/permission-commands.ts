@@ -51,7 +51,7 @@ export const permissionCommands = {
     payload: () =>
       z.looseObject({
         ...scope,
-        tool: z.string().min(1).max(100).default('bash'),
+        tool: z.string().min(1).max(limits.ruleToolCharsMax).default('bash'),
         command: z.string().max(limits.judgedTextCharsMax).optional(),
         path: path.optional(),
         mode: approvalMode.optional(),
@@ -78,13 +78,13 @@ export const permissionCommands = {
   }),
   set_trust: command({
     summary: 'Says whether a workspace’s own config counts, for exactly the content with this digest.',
-    payload: () => z.looseObject({ ...scope, digest: z.string().min(1).max(200).optional(), trusted: z.boolean() }),
+    payload: () => z.looseObject({ ...scope, digest: z.string().min(1).max(limits.idCharsMax).optional(), trusted: z.boolean() }),
     reply: accepted('set_trust', () => ({ workspace: z.string(), digest: z.string(), trusted: z.boolean() })),
     role: 'controller',
   }),
   list_decisions: command({
     summary: 'Who decided what about calls, the newest first.',
-    payload: () => z.looseObject({ ...inSession, cursor: z.string().max(200).optional(), limit: count.optional() }),
+    payload: () => z.looseObject({ ...inSession, cursor: z.string().max(limits.idCharsMax).optional(), limit: count.optional() }),
     reply: {
       type: 'decisions',
       payload: () => z.object({ decisions: z.array(auditView), has_more: z.boolean(), cursor: z.string().nullable() }),

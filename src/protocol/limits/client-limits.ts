@@ -7,6 +7,18 @@ export const clientLimits = {
   viewTextUnitsMax: 32 * 1024 * 1024,
   /** Messages that an attached view loads at once. */
   viewPageRowsDefault: 200,
+  /** How often an older page is asked for again because the view began elsewhere when it came. */
+  olderPageAttemptsMax: 5,
+  /** Of the output of a call that runs: kept to find the place in its result where it ended. */
+  viewOutputTailUnitsMax: 2_000,
+  /** Events that wait for the program that reads them before the stream is paused. */
+  unreadEventsMax: 256,
+  attachRetryMinMs: 25,
+  attachRetryMaxMs: 1_000,
+  /** The pause before a command that only reads is sent again. */
+  callRetryMs: 50,
+  /** What a daemon that does not start may say about it. */
+  startErrorCharsMax: 16_384,
   /** Inputs that clients keep on disk until a daemon has taken them, of all sessions. */
   outboxInputsMax: 200,
   outboxBytesMax: 16 * 1024 * 1024,
@@ -16,6 +28,24 @@ export const clientLimits = {
   outboxSendMaxMs: 24 * 3600 * 1000,
   /** And deleted after this if nobody came back for it. */
   outboxFileMaxMs: 30 * 24 * 3600 * 1000,
+  outboxRetryMinMs: 50,
+  outboxRetryMaxMs: 1_000,
   /** Inputs whose state an attached client remembers. */
   sentInputsMax: 200,
+  // The command line
+  listedSessionsDefault: 100,
+  listedDecisionsDefault: 50,
+  logLinesDefault: 50,
+  /** So much of the end of the log file is looked through for lines. */
+  logTailBytesMax: 16 * 1024 * 1024,
+  /** Ids are shown with so many characters, or with more where two begin alike. */
+  shownIdCharsMin: 10,
+  /** A shorter word is not taken for the beginning of a session's id. */
+  sessionPrefixCharsMin: 3,
+  /** Lines that a person typed and can get back. */
+  typedHistoryMax: 200,
+  /** A line of output that does not end is held back while a person types, up to this. */
+  heldLineCharsMax: 2_000,
+  /** More than any key; the rest of an input that has no end is not waited for. */
+  typedKeyUnitsMax: 64 * 1024,
 } as const;

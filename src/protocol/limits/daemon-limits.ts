@@ -22,6 +22,8 @@ export const daemonLimits = {
   vacuumPagesMax: 500,
   // Daemon
   stopMs: 4_000,
+  /** The longest delay of setTimeout: a signed 32-bit integer. */
+  timerMaxMs: 2 ** 31 - 1,
   startMs: 10_000,
   /** A daemon that leaves a client without an answer for this long is reported. */
   answerMs: 3_000,

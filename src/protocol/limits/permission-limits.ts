@@ -6,8 +6,13 @@ export const permissionLimits = {
   pathNamesMax: 512,
   pathStepsMax: 1_024,
   approvalRoundsMax: 5,
+  /** How long the config may have an approval wait. */
+  approvalSecondsMax: 30 * 24 * 3600,
+  ruleToolCharsMax: 100,
   ruleTextCharsMax: 4_096,
   rulesMax: 1_000,
+  /** Directories of the config that commands may write beside the workspace. */
+  writableRootsMax: 100,
   /** How many rules of a file that can never match are named one by one. */
   ruleWarningsMax: 20,
   configFileBytesMax: 4 * 1024 * 1024,

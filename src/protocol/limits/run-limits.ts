@@ -7,15 +7,28 @@ export const runLimits = {
   /** A longer first text of an input has a row of its own. */
   inputRowCharsMax: 500,
   titleCharsMax: 200,
+  abortReasonCharsMax: 1_000,
+  extensionCommandCharsMax: 200,
   statusTextCharsMax: 500,
   answerCharsMax: 256 * 1024,
+  /** Why a client could not get an answer. */
+  answerErrorCharsMax: 10_000,
+  questionTitleCharsMax: 200,
+  questionTextCharsMax: 10_000,
+  questionOptionsMax: 50,
+  /** How long a model may have a question wait. */
+  questionSecondsMax: 7 * 24 * 3600,
   errorTextCharsMax: 4_096,
   pathBytesMax: 4096,
   activeToolsMax: 256,
   toolsMax: 256,
+  toolNameCharsMax: 200,
+  toolCallIdCharsMax: 200,
   /** Name, description and JSON Schema of the parameters of one tool. All of them go to the model with every request. */
   toolSpecBytesMax: 64 * 1024,
-  runsAtOnceMax: 8,
+  runsAtOnceDefault: 8,
+  /** What the config may set. */
+  runsAtOnceMax: 256,
   turnsPerRunMax: 1_000,
   toolCallsPerMessageMax: 64,
   /** Texts, thoughts and calls of one answer. Each costs every reader and every checkpoint a look. */

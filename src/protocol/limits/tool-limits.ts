@@ -7,6 +7,8 @@ export const toolLimits = {
   readLinesDefault: 2_000,
   readLineCharsMax: 2_000,
   readTextBytesMax: 50 * 1024,
+  /** Lines that were too long, named by number in the result. */
+  cutLinesNamedMax: 20,
   /** How long a far line is looked for. */
   readScanMs: 3_000,
   /** Base64 of this is what APIs take at most. */
@@ -14,12 +16,19 @@ export const toolLimits = {
   imageSidePixelsMax: 8_000,
   readMarksPerSessionMax: 1_000,
   readMarkSessionsMax: 256,
+  /** More symbolic links than this are a loop, as they are for the kernel. */
   linkHopsMax: 40,
   editsPerCallMax: 100,
+  /** Places of a text that occurs more than once, named by line. */
+  editPlacesNamedMax: 10,
+  /** Lines that are shown for a text that does not occur, because they are like it. */
+  similarLinesMax: 3,
+  similarLineCharsMax: 300,
   diffBytesMax: 48 * 1024,
   /** Of a diff, what the model is told. */
   diffToldBytesMax: 8 * 1024,
   diffLinesMax: 2_000,
+  diffContextLinesMax: 3,
   diffMs: 50,
   alikeLinesMax: 20_000,
   listedEntriesDefault: 500,
@@ -28,13 +37,23 @@ export const toolLimits = {
   walkedEntriesMax: 1_000_000,
   walkMs: 10_000,
   ignoreFileBytesMax: 256 * 1024,
+  ignoreRulesMax: 1_000,
+  ignoreRuleCharsMax: 256,
   globAlternativesMax: 256,
+  globPatternCharsMax: 1_000,
   globResultsMax: 200,
   /** Files that are compared to find the newest. */
   globMatchesMax: 10_000,
   grepMatchesDefault: 200,
   grepMatchesMax: 2_000,
   grepContextLinesMax: 20,
+  grepPatternCharsMax: 10_000,
+  /** Of a line, where berth searches by itself for want of ripgrep. */
+  grepComparedCharsMax: 64 * 1024,
+  /** Of a path or a line in what ripgrep says; a longer one is left out. */
+  grepFieldBytesMax: 64 * 1024,
+  /** Of what ripgrep complains about. */
+  grepProblemCharsMax: 2_000,
   grepLineBytesMax: 500,
   grepTextBytesMax: 50 * 1024,
   grepFileBytesMax: 64 * 1024 * 1024,
@@ -54,13 +73,21 @@ export const toolLimits = {
   /** How many sockets of other programs are covered up for a command. */
   hiddenSocketsMax: 1_000,
   autorunToldPathsMax: 20,
-  commandProcessesMax: 2_048,
+  commandProcessesDefault: 2_048,
+  /** What the config may set, and the kernel has at most. */
+  commandProcessesMin: 16,
+  commandProcessesMax: 4_194_304,
+  commandMemoryMbMin: 64,
+  commandMemoryMbMax: 16_777_216,
   /** A quarter of the machine's memory where that is more. */
   commandMemoryBytesMin: 2 * 1024 * 1024 * 1024,
   /** How often it is looked what commands take. */
   commandCountMs: 50,
   commandMemoryMs: 200,
   commandBytesMax: 100_000,
+  commandTitleCharsMax: 80,
+  /** Of the id that a model gives: of an artifact, or of a background command. */
+  toolIdCharsMax: 64,
   /** What a stopped command has to clean up before it is killed. */
   killGraceMs: 300,
   killPollMs: 5,
@@ -80,6 +107,7 @@ export const toolLimits = {
   liveOutputBytesMax: 64 * 1024,
   bashTimeoutDefaultMs: 120_000,
   bashTimeoutMaxMs: 300_000,
+  bashSecondsMin: 0.1,
   backgroundCommandsMax: 8,
   outputPageBytesMax: 32 * 1024,
   outputPageBytesDefault: 16 * 1024,

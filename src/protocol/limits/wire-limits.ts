@@ -6,6 +6,14 @@ export const wireLimits = {
   /** Members of objects and arrays in a line that a client sends, all together. */
   lineMembersMax: 10_000,
   envelopeIdCharsMax: 256,
+  envelopeTypeCharsMax: 100,
+  /** What a line may have beside the text that a client sends with it. */
+  envelopeMarginBytes: 4096,
+  /** Ids that clients repeat, and cursors and digests. */
+  idCharsMax: 200,
+  mimeTypeCharsMax: 100,
+  /** Texts and images of one input. */
+  inputPartsMax: 64,
   /** A message whose content is larger is sent cut, with an artifact to page the rest from. */
   messageInlineBytesMax: 1024 * 1024,
   /** A model that says more than this in one message is stopped with `length`. */
@@ -39,6 +47,9 @@ export const wireLimits = {
   goodbyeMs: 1_000,
   detachedGraceMs: 30_000,
   uiSignalsPerSessionMax: 64,
+  /** What a client says of itself: its name, its version, its kind. */
+  clientNameCharsMax: 100,
+  uiCapabilitiesMax: 16,
   signalledSessionsMax: 256,
   // Reading
   pageRowsMax: 500,
@@ -56,6 +67,8 @@ export const wireLimits = {
   waitedEventsMax: 1_000,
   waitedEventsBytesMax: 2 * 1024 * 1024,
   artifactPageBytesMax: 512 * 1024,
+  /** No page can be shorter than a character of UTF-8. */
+  artifactPageBytesMin: 4,
   treeNodesMax: 10_000,
   pathEntriesMax: 1_000_000,
   snippetCharsMax: 80,

@@ -1,4 +1,5 @@
 import type { ThinkingConfigParam } from '@anthropic-ai/sdk/resources/messages/messages';
+import { limits } from '../../protocol/limits.js';
 import type { ThinkingLevel } from '../port.js';
 import type { KnownModel } from '../settings.js';
 
@@ -14,7 +15,6 @@ interface Thinking {
 }
 
 const budgets = { low: 4_096, medium: 12_288, high: 24_576 } as const;
-const budgetTokensMin = 1_024;
 
 /**
  * How a level of thinking is asked for. Up to 4.5 a model is given a budget; since 4.6 it decides by itself and is told how much
@@ -35,7 +35,7 @@ function withEffort(effort: 'low' | 'medium' | 'high'): Asked {
 function withBudget(level: keyof typeof budgets, answerTokens: number, maxOutput: number): Thinking {
   const maxTokens = Math.min(answerTokens + budgets[level], maxOutput);
   const budget = Math.min(budgets[level], Math.floor(maxTokens - Math.min(answerTokens, maxTokens / 2)));
-  if (budget < budgetTokensMin) return { asked: {}, maxTokens: answerTokens };
+  if (budget < limits.anthropicThinkingTokensMin) return { asked: {}, maxTokens: answerTokens };
   return { asked: { thinking: { type: 'enabled', budget_tokens: budget } }, maxTokens };
 }
 

@@ -1,5 +1,6 @@
 import { supportedImage, type KnownModel } from '../settings.js';
 import { textOf } from '../../protocol/content.js';
+import { limits } from '../../protocol/limits.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import type { ModelMessage, ModelRequest, Phase } from '../port.js';
 
@@ -21,8 +22,7 @@ export type WireTurn = { role: 'assistant'; blocks: SaidBlock[] } | { role: 'use
 /** Of all the APIs that there are, Chat Completions has the shortest. */
 const idPattern = /^[a-zA-Z0-9_-]{1,40}$/;
 /** No API refuses nine letters and digits, and one takes nothing else. */
-const madeIdChars = 9;
-const nameCharsMax = 64;
+const tuning = { madeIdChars: 9 } as const;
 
 /** What goes back of a thought's signature; undefined when the thought is of no use to the provider. */
 export type ReadSignature = (signature: string) => string | undefined;
@@ -116,7 +116,7 @@ function toImage({ data, mime_type }: ContentBlock & { type: 'image' }, images: 
 }
 
 function plainName(name: string): string {
-  const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, nameCharsMax);
+  const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, limits.apiToolNameCharsMax);
   return plain === '' ? 'unnamed' : plain;
 }
 
@@ -128,7 +128,7 @@ function createIds(keeps: boolean): { give(id: string): string; find(id: string)
 
   function unused(): string {
     for (;;) {
-      const id = `b${String(++count).padStart(madeIdChars - 1, '0')}`;
+      const id = `b${String(++count).padStart(tuning.madeIdChars - 1, '0')}`;
       if (!taken.has(id)) return id;
     }
   }

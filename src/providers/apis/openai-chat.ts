@@ -1,9 +1,10 @@
 import type * as Chat from 'openai/resources/chat/completions';
+import { limits } from '../../protocol/limits.js';
 import type { StopReason, Usage } from '../../protocol/messages.js';
 import { createCallReader } from './chat-calls.js';
 import { inStreamFailure, overflowFailure, type Asked } from '../failures.js';
 import type { RequestFeatures } from './request-fallbacks.js';
-import { nothingFromTheEnvironment, openAiPieceBytes } from './openai-reasoning.js';
+import { nothingFromTheEnvironment } from './openai-reasoning.js';
 import { readOpenAiStream } from './openai-stream.js';
 import { withOwnHeaders } from '../http/own-headers.js';
 import { createBlockNumbers } from './block-numbers.js';
@@ -35,7 +36,7 @@ export function createChatProvider(settings: ProviderSettings, known: (model: st
   return {
     stream(request, signal) {
       const dialect: Dialect<Chunk> = {
-        pieceBytes: openAiPieceBytes,
+        pieceBytes: limits.openAiPieceBytes,
         async open(manner, options, stop) {
           const { OpenAI, APIError } = await import('openai');
           const client = withOwnHeaders(new OpenAI({ ...options, ...nothingFromTheEnvironment }), options);

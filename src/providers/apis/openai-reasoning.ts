@@ -1,8 +1,5 @@
 import type { ThinkingLevel } from '../port.js';
 
-/** A piece is taken apart before the first of its events is told: small ones leave nobody waiting. */
-export const openAiPieceBytes = 2_048;
-
 /** The SDK would fill these in from the environment, which may be a repository's own. */
 export const nothingFromTheEnvironment = { organization: null, project: null, adminAPIKey: null, webhookSecret: null } as const;
 

@@ -1,7 +1,8 @@
 import type * as Responses from 'openai/resources/responses/responses';
+import { limits } from '../../protocol/limits.js';
 import type { StopReason, Usage } from '../../protocol/messages.js';
 import { cutFailure, inStreamFailure, type Asked } from '../failures.js';
-import { nothingFromTheEnvironment, openAiPieceBytes, reasoningEffort } from './openai-reasoning.js';
+import { nothingFromTheEnvironment, reasoningEffort } from './openai-reasoning.js';
 import type { ModelRequest, Phase, Provider } from '../port.js';
 import type { RequestFeatures } from './request-fallbacks.js';
 import { readOpenAiStream } from './openai-stream.js';
@@ -16,15 +17,12 @@ type Event = Responses.ResponseStreamEvent;
 type Item = Responses.ResponseInputItem;
 type Body = Responses.ResponseCreateParamsStreaming;
 
-/** The least that the API takes as a bound of the answer. */
-const outputTokensMin = 16;
-
 /** Speaks the Responses API. Nothing is stored at the provider: reasoning comes encrypted, and goes back with the history. */
 export function createResponsesProvider(settings: ProviderSettings, known: (model: string) => KnownModel): Provider {
   return {
     stream(request, signal) {
       const dialect: Dialect<Event> = {
-        pieceBytes: openAiPieceBytes,
+        pieceBytes: limits.openAiPieceBytes,
         async open(manner, options, stop) {
           const { OpenAI, APIError } = await import('openai');
           const client = withOwnHeaders(new OpenAI({ ...options, ...nothingFromTheEnvironment }), options);
@@ -54,7 +52,7 @@ function toBody(
     ...(request.system.trim() === '' ? {} : { instructions: request.system }),
     input: toTurns(request, model, (signature) => (thoughts && readReasoning(signature) ? signature : undefined)).flatMap(toItems),
     prompt_cache_key: request.sessionId,
-    ...(maxOutput === null ? {} : { max_output_tokens: Math.max(outputTokensMin, maxOutput) }),
+    ...(maxOutput === null ? {} : { max_output_tokens: Math.max(limits.openAiOutputTokensMin, maxOutput) }),
     ...(effort === undefined ? {} : { reasoning: { effort, summary: 'auto' as const }, include: ['reasoning.encrypted_content' as const] }),
     ...(verbosity === undefined || !level ? {} : { text: { verbosity } }),
     ...(request.tools.length === 0 ? {} : { tools: request.tools.map(toTool), parallel_tool_calls: true }),

@@ -164,9 +164,6 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
 /** Local servers want no key, but their SDK wants one to be there. */
 const noKey = 'none';
 
-/** As long as a timer can be: silence is watched here, where a suspended or busy machine is not mistaken for a silent server. */
-const sdkTimeoutMs = 2 ** 31 - 1;
-
 function toOptions(settings: ProviderSettings, { key }: FoundKey, watchedFetch: typeof fetch): ClientOptions {
   return {
     apiKey: key ?? noKey,
@@ -174,7 +171,8 @@ function toOptions(settings: ProviderSettings, { key }: FoundKey, watchedFetch: 
     defaultHeaders: { ...(key === null ? { authorization: null } : {}), ...settings.headers },
     fetch: watchedFetch,
     maxRetries: 0,
-    timeout: sdkTimeoutMs,
+    // Silence is watched here, where a suspended or busy machine is not mistaken for a silent server.
+    timeout: limits.timerMaxMs,
     logLevel: 'off',
   };
 }

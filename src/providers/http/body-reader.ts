@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { limits } from '../../protocol/limits.js';
 
 /** The bytes of an answer as they come, for one reader. It is given all that is there; while it does not read, the sender waits. */
 export interface ArrivingBytes extends AsyncIterable<Uint8Array, undefined> {
@@ -9,8 +10,6 @@ export interface ArrivingBytes extends AsyncIterable<Uint8Array, undefined> {
 
 /** How a stream ended that did not: what has come may still be read, unless nobody wants it any more. */
 type Fail = (error: unknown, keepsWhatCame: boolean) => void;
-
-const waitingBytesMax = 64 * 1024;
 
 /** Reads a stream that nobody else reads. `onOver` is called once, when it has ended, has failed or is not wanted any more. */
 export function readArriving(source: Readable, onOver: () => void): { bytes: ArrivingBytes; fail: Fail } {
@@ -44,7 +43,7 @@ export function readArriving(source: Readable, onOver: () => void): { bytes: Arr
     if (over) return;
     chunks.push(chunk);
     waitingBytes += chunk.length;
-    if (waitingBytes >= waitingBytesMax) source.pause();
+    if (waitingBytes >= limits.modelBodyWaitingBytesMax) source.pause();
     wake();
   });
   source.on('end', end);

@@ -1,14 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
-
-const contentCodingsMax = 4;
+import { limits } from '../../protocol/limits.js';
 
 /** The bytes that were meant. Nobody is asked to compress, as words would come late; some do all the same. */
 export function decoded(message: IncomingMessage): Readable {
   const codings = (message.headers['content-encoding'] ?? '').toLowerCase().split(',');
   const decoders = codings.map((coding) => coding.trim()).filter((coding) => coding !== '' && coding !== 'identity');
   if (decoders.length === 0) return message;
-  if (decoders.length > contentCodingsMax) throw new Error('its answer is packed too often');
+  if (decoders.length > limits.modelContentCodingsMax) throw new Error('its answer is packed too often');
   const streams = decoders.toReversed().map(decoderOf);
   if (!streams.every((stream) => stream !== undefined)) return message;
   // What fails is told by the last of them.

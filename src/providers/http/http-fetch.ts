@@ -1,5 +1,6 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
+import { limits } from '../../protocol/limits.js';
 import { readArriving, type ArrivingBytes } from './body-reader.js';
 import { badPorts } from './bad-ports.js';
 import { decoded } from './content-codings.js';
@@ -46,21 +47,17 @@ class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
 
-const connectMs = 10_000;
-const headerBytesMax = 16 * 1024;
-const keptConnectionMs = 4_000;
-const keptConnectionsMax = 8;
 const ownHeaders = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'node' };
 
 /** HTTP over Node's own client, with connections that are kept for a moment and hold no process. What it needs is loaded when asked for. */
-export function createHttpFetch({ keptMs = keptConnectionMs } = {}): HttpFetch {
+export function createHttpFetch({ keptMs = limits.modelKeptConnectionMs }: { keptMs?: number } = {}): HttpFetch {
   const transports = new Map<string, Transport>();
 
   function transportFor(protocol: string): Transport {
     const known = transports.get(protocol);
     if (known) return known;
     const { request, Agent } = protocol === 'https:' ? process.getBuiltinModule('node:https') : process.getBuiltinModule('node:http');
-    const agent = new Agent({ keepAlive: true, maxFreeSockets: keptConnectionsMax, timeout: keptMs });
+    const agent = new Agent({ keepAlive: true, maxFreeSockets: limits.modelKeptConnectionsMax, timeout: keptMs });
     transports.set(protocol, { request, agent });
     return { request, agent };
   }
@@ -69,7 +66,7 @@ export function createHttpFetch({ keptMs = keptConnectionMs } = {}): HttpFetch {
     signal?.throwIfAborted();
     const url = toUrl(given);
     const { request, agent } = transportFor(url.protocol);
-    const options = { method, headers: { ...ownHeaders, ...headers }, maxHeaderSize: headerBytesMax };
+    const options = { method, headers: { ...ownHeaders, ...headers }, maxHeaderSize: limits.modelHeaderBytesMax };
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
     function ask(through: Agent | false): Promise<HttpAnswer> {
       const asking = request(url, { ...options, agent: through });
@@ -153,7 +150,10 @@ function isStale({ socket }: ClientRequest, error: unknown, bytesBefore: number 
 }
 
 function limitConnecting(asking: ClientRequest, socket: Socket): void {
-  const timer = setTimeout(() => asking.destroy(new NoConnection(`no connection within ${connectMs / 1000} s`)), connectMs);
+  const timer = setTimeout(
+    () => asking.destroy(new NoConnection(`no connection within ${limits.modelConnectMs / 1000} s`)),
+    limits.modelConnectMs,
+  );
   const clear = (): void => clearTimeout(timer);
   socket.once(asking.protocol === 'https:' ? 'secureConnect' : 'connect', clear);
   socket.once('close', clear);

@@ -91,7 +91,13 @@ async function readSoon(body: ArrivingBytes): ReturnType<ArrivingBytes['next']> 
 }
 
 const leadingSpace = /^[ \t\r\n\u00ef\u00bb\u00bf]+/;
-const firstBytesMax = 64;
+const tuning = {
+  firstBytesMax: 64,
+  /** As long as the longest boundary. */
+  boundaryBytesMax: 4,
+  /** As long as the last event, with the line ends around it. */
+  lastEventBytesMax: 24,
+} as const;
 
 /** Events go on as they come; what begins as JSON or as a page is no stream of events, whatever its headers say. */
 function createPassage(): Passage {
@@ -107,7 +113,7 @@ function createPassage(): Passage {
 }
 
 function passageFor(chunk: Uint8Array): Passage | undefined {
-  const [first] = Buffer.from(chunk.subarray(0, firstBytesMax)).toString('latin1').replace(leadingSpace, '');
+  const [first] = Buffer.from(chunk.subarray(0, tuning.firstBytesMax)).toString('latin1').replace(leadingSpace, '');
   if (first === undefined) return undefined;
   if (first === '<') throw new OddAnswer('a web page');
   return first === '{' || first === '[' ? createJsonPassage() : createEventPassage();
@@ -144,9 +150,7 @@ function parse(text: string): unknown {
 }
 
 const boundaries = ['\n\n', '\r\n\r\n', '\r\r'];
-const boundaryBytesMax = 4;
 const lastEvent = /(^|[\r\n])data: ?\[DONE\]\s*$/;
-const lastEventBytesMax = 24;
 const noBytes = Buffer.alloc(0);
 const lineFeed = 10;
 
@@ -165,7 +169,7 @@ function createEventPassage(): Passage {
   function giveOn(last: Buffer): Buffer {
     const bytes = withErrors(kept.length === 0 ? last : Buffer.concat([...kept, last]));
     kept = [];
-    isOver ||= lastEvent.test(bytes.toString('latin1', Math.max(0, bytes.length - lastEventBytesMax)));
+    isOver ||= lastEvent.test(bytes.toString('latin1', Math.max(0, bytes.length - tuning.lastEventBytesMax)));
     return bytes;
   }
 
@@ -175,7 +179,7 @@ function createEventPassage(): Passage {
       // Most often whole events come after whole events, and whoever waits for them waits for each step here.
       if (openBytes === 0 && bytes.at(-1) === lineFeed && bytes.at(-2) === lineFeed) return giveOn(bytes);
       const end = endOfEvents(bytes);
-      const seam = end > 0 || openTail.length === 0 ? noBytes : Buffer.concat([openTail, bytes.subarray(0, boundaryBytesMax - 1)]);
+      const seam = end > 0 || openTail.length === 0 ? noBytes : Buffer.concat([openTail, bytes.subarray(0, tuning.boundaryBytesMax - 1)]);
       // Where a boundary was cut in two, the beginning of the next event goes on with it.
       const isAcross = endOfEvents(seam) > 0;
       const isOpenFrom = end > 0 || isAcross ? end : undefined;
@@ -209,7 +213,7 @@ function withErrors(bytes: Buffer): Buffer {
 }
 
 function tailOf(bytes: Buffer): Buffer {
-  return bytes.subarray(Math.max(0, bytes.length - (boundaryBytesMax - 1)));
+  return bytes.subarray(Math.max(0, bytes.length - (tuning.boundaryBytesMax - 1)));
 }
 
 /** Where the last whole event ends; 0 when none does. */

@@ -1,10 +1,15 @@
 import * as z from 'zod';
+import { limits } from '../../protocol/limits.js';
 import { toolText, touchesNothing, type Tool, type ToolResult } from '../../tools/port.js';
 import { offlineToolFacts } from './offline-tools.js';
 import { zodParameters } from '../../tools/zod-parameters.js';
 
 const parameters = z.object({
-  time_zone: z.string().max(100).optional().describe('IANA name such as Europe/Berlin; without it, the zone of this machine'),
+  time_zone: z
+    .string()
+    .max(limits.timeZoneCharsMax)
+    .optional()
+    .describe('IANA name such as Europe/Berlin; without it, the zone of this machine'),
 });
 
 /** Tells the time with its offset and zone. An unknown zone is an error result. */

@@ -1,16 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import * as z from 'zod';
 import { wholeUnits } from '../../protocol/content.js';
+import { limits } from '../../protocol/limits.js';
 import { toolText, touchesNothing, type Tool, type ToolContext } from '../../tools/port.js';
 import { offlineToolFacts } from './offline-tools.js';
 import { zodParameters } from '../../tools/zod-parameters.js';
 
-const secondsMax = 300;
-const titleCharsMax = 60;
-
 const parameters = z.object({
   text: z.string().min(1),
-  seconds: z.number().min(0).max(secondsMax).optional().describe('how long to take over it'),
+  seconds: z.number().min(0).max(limits.echoSecondsMax).optional().describe('how long to take over it'),
   confirm: z.boolean().optional().describe('ask a person first'),
 });
 
@@ -50,8 +48,8 @@ export function createEchoTool({ sleep = sleepFor, now = () => performance.now()
 }
 
 function shortenText(text: string): string {
-  const line = text.slice(0, wholeUnits(text, titleCharsMax)).replaceAll(/\s+/gu, ' ');
-  return text.length > titleCharsMax ? `${line}…` : line;
+  const line = text.slice(0, wholeUnits(text, limits.echoTitleCharsMax)).replaceAll(/\s+/gu, ' ');
+  return text.length > limits.echoTitleCharsMax ? `${line}…` : line;
 }
 
 async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,9 +1,11 @@
 import { scriptReply } from './offline-script.js';
 import type { ModelDelta, ModelRequest, Provider } from '../port.js';
 
-/** After a pause (a suspended machine, a reader that took its time) at most so many words come at once; the rest keeps its pace. */
-const catchUpWordsMax = 50;
-const eagerWordsPerTick = 10;
+const tuning = {
+  /** After a pause (a suspended machine, a reader that took its time) at most so many words come at once; the rest keeps its pace. */
+  catchUpWordsMax: 50,
+  eagerWordsPerTick: 10,
+} as const;
 
 export interface OfflineOptions {
   /** 0 is as fast as possible. */
@@ -63,7 +65,7 @@ function createWordPace(msPerWord: number, sleep: NonNullable<OfflineOptions['sl
       // Counted from the start, so that coarse timers do not slow the stream: whatever is due by now comes at once.
       const nowMs = now();
       due = Math.max(asked, Math.floor((nowMs - startMs) / msPerWord) + 1);
-      const dueMax = asked + catchUpWordsMax - 1;
+      const dueMax = asked + tuning.catchUpWordsMax - 1;
       if (due <= dueMax) return;
       due = dueMax;
       startMs = nowMs - (due - 1) * msPerWord;
@@ -76,7 +78,7 @@ function createEagerPace(): Pace {
   return {
     isDue() {
       asked += 1;
-      return asked % eagerWordsPerTick !== 0;
+      return asked % tuning.eagerWordsPerTick !== 0;
     },
     untilDue: () => new Promise((resolve) => setImmediate(resolve)),
   };

@@ -1,18 +1,15 @@
 import { textOf, toolCallsOf, wholeUnits } from '../../protocol/content.js';
+import { limits } from '../../protocol/limits.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import { toolCallHelp, editHint, wantedToolCalls, type WantedCall } from './offline-tool-calls.js';
 import { goOn, type ModelDelta, type ModelMessage, type ModelRequest } from '../port.js';
 
-const streamedWordsMax = 1_000_000;
-const toolCallsMax = 20;
-/** Longer words and gaps come in several deltas. */
-const deltaCharsMax = 4_096;
-const phraseCharsMax = 200;
-const echoedCharsMax = 300;
-const resultCharsMax = 200;
-/** Of a result that comes alone. */
-const loneResultCharsMax = 1_000;
-const resultsNamedMax = 20;
+const tuning = {
+  /** Longer words and gaps come in several deltas. */
+  deltaCharsMax: 4_096,
+  /** Of the end of a text, where `with approval` and `for 3 seconds` are looked for. */
+  suffixChars: 40,
+} as const;
 
 const introduction = `Hello. I am the offline guide: a small program inside berth, not a model. I know a few phrases and nothing else, so that you can see everything work with no key and no network. Try one of them:
 
@@ -141,7 +138,9 @@ function answerWords(asked: Phrase[], firstContact: boolean): Phrase {
     if (phrase.type !== 'chat') continue;
     understood = false;
     if (!firstContact)
-      lines.push(phrase.text === '' ? 'You sent nothing that I can read.' : `You said: ${cutText(phrase.text, echoedCharsMax)}`);
+      lines.push(
+        phrase.text === '' ? 'You sent nothing that I can read.' : `You said: ${cutText(phrase.text, limits.offlineEchoedCharsMax)}`,
+      );
   }
   if (!understood) lines.push(firstContact ? introduction : hint);
   return { type: 'say', text: lines.join('\n') };
@@ -159,8 +158,8 @@ function readPhrase(message: string): Phrase {
   const deed = wantedToolCalls(trimmed);
   if (deed) return wantCalls(...deed);
   const about = /^think about\s+(\S[\s\S]*)$/i.exec(trimmed)?.[1];
-  if (about !== undefined) return { type: 'think', about: cutText(about, echoedCharsMax) };
-  if (trimmed.length <= phraseCharsMax) {
+  if (about !== undefined) return { type: 'think', about: cutText(about, limits.offlineEchoedCharsMax) };
+  if (trimmed.length <= limits.offlinePhraseCharsMax) {
     const plain = trimmed.replace(/[.!?]+$/, '');
     for (const [pattern, toPhrase] of phrases) {
       const match = pattern.exec(plain);
@@ -175,16 +174,18 @@ const recordPattern = /^(?:<earlier_summary>[\s\S]*)?<record>([\s\S]*)<\/record>
 
 /** The guide understands nothing, so what it remembers is the beginning of everything that was asked, shorter than the record itself. */
 function listPersonsWords(record: string): string {
-  const asked = [...record.matchAll(/^\[person\]\n(.*)$/gm)].map(([, line = '']) => `- ${cutText(line, phraseCharsMax)}`);
-  const list = asked.slice(-resultsNamedMax).join('\n');
+  const asked = [...record.matchAll(/^\[person\]\n(.*)$/gm)].map(([, line = '']) => `- ${cutText(line, limits.offlinePhraseCharsMax)}`);
+  const list = asked.slice(-limits.offlineResultsNamedMax).join('\n');
   const summary = `The offline guide cannot summarise. This is what it was asked:\n${list}`;
-  return summary.length <= record.length / 2 ? summary : cutText(`Asked:\n${list}`, Math.max(phraseCharsMax, record.length / 2));
+  return summary.length <= record.length / 2
+    ? summary
+    : cutText(`Asked:\n${list}`, Math.max(limits.offlinePhraseCharsMax, record.length / 2));
 }
 
 function readEcho(text: string): Record<string, unknown> {
-  const approval = /\swith approval$/i.exec(text.slice(-40));
+  const approval = /\swith approval$/i.exec(text.slice(-tuning.suffixChars));
   const unapproved = approval ? text.slice(0, -approval[0].length).trimEnd() : text;
-  const spread = /\sfor (\d{1,6}(?:\.\d{1,3})?) seconds?$/i.exec(unapproved.slice(-40));
+  const spread = /\sfor (\d{1,6}(?:\.\d{1,3})?) seconds?$/i.exec(unapproved.slice(-tuning.suffixChars));
   return {
     text: spread ? unapproved.slice(0, -spread[0].length).trimEnd() : unapproved,
     ...(spread && { seconds: Number(spread[1]) }),
@@ -197,12 +198,13 @@ function readCount(digits: string | undefined): number {
 }
 
 function wantWords(count: number): Phrase {
-  if (count >= 1 && count <= streamedWordsMax) return { type: 'stream', count };
+  if (count >= 1 && count <= limits.offlineWordsMax) return { type: 'stream', count };
   return { type: 'say', text: 'I stream from 1 to 1,000,000 words.' };
 }
 
 function wantTools(count: number): Phrase {
-  if (!(count >= 1 && count <= toolCallsMax)) return { type: 'say', text: `I make from 1 to ${toolCallsMax} tool calls at once.` };
+  if (!(count >= 1 && count <= limits.offlineToolCallsMax))
+    return { type: 'say', text: `I make from 1 to ${limits.offlineToolCallsMax} tool calls at once.` };
   const calls = Array.from({ length: count }, (_, index): WantedCall =>
     index % 2 === 0 ? { name: 'clock', args: {} } : { name: 'echo', args: { text: `call ${index + 1} of ${count}` } },
   );
@@ -285,12 +287,12 @@ function createCallIds(messages: ModelMessage[]): () => string {
 }
 
 function sumUp(results: ModelMessage[]): string {
-  const said = results.slice(0, resultsNamedMax).map(({ toolName = 'the tool', isError, content }) => {
-    const text = cutText(textOf(content).trim(), results.length === 1 ? loneResultCharsMax : resultCharsMax);
+  const said = results.slice(0, limits.offlineResultsNamedMax).map(({ toolName = 'the tool', isError, content }) => {
+    const text = cutText(textOf(content).trim(), results.length === 1 ? limits.offlineLoneResultCharsMax : limits.offlineResultCharsMax);
     return `${toolName} ${isError ? 'failed' : 'said'}: ${text === '' ? '(nothing)' : text}`;
   });
   if (results.length > 1) said.unshift(`${results.length} calls are done.`);
-  if (results.length > resultsNamedMax) said.push(`and ${results.length - resultsNamedMax} more`);
+  if (results.length > limits.offlineResultsNamedMax) said.push(`and ${results.length - limits.offlineResultsNamedMax} more`);
   return said.join('\n');
 }
 
@@ -298,7 +300,7 @@ function* splitWords(text: string): Generator<string, void> {
   for (const [word] of text.matchAll(wordPattern)) yield word;
 }
 
-const wordPattern = new RegExp(`\\s{0,${deltaCharsMax}}\\S{1,${deltaCharsMax}}|\\s{1,${deltaCharsMax}}`, 'gu');
+const wordPattern = new RegExp(`\\s{0,${tuning.deltaCharsMax}}\\S{1,${tuning.deltaCharsMax}}|\\s{1,${tuning.deltaCharsMax}}`, 'gu');
 
 function countWords(content: ContentBlock[]): number {
   let count = 0;

@@ -28,13 +28,13 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
 
   onCommitted((events) => {
     unencoded.push(...events);
-    if (unencoded.length >= unencodedMax) encodeTail();
+    if (unencoded.length >= tuning.unencodedMax) encodeTail();
   });
 
   function encodeTail(): void {
     for (const event of unencoded) {
       const line = isLong(event) ? undefined : toLogLine(event);
-      const kept = line?.pieces.length === 1 ? line : { seq: event.seq, sessionId: event.payload.session_id, bytes: longTailBytes };
+      const kept = line?.pieces.length === 1 ? line : { seq: event.seq, sessionId: event.payload.session_id, bytes: tuning.longTailBytes };
       tail.push(kept);
       tailBytes += kept.bytes;
     }
@@ -129,9 +129,11 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
 }
 export type LogLines = ReturnType<typeof createLogLines>;
 
-/** What a long line counts for in the tail, which does not have its bytes. */
-const longTailBytes = 256;
-const unencodedMax = 16;
+const tuning = {
+  /** What a long line counts for in the tail, which does not have its bytes. */
+  longTailBytes: 256,
+  unencodedMax: 16,
+} as const;
 
 /** True when the line is surely long. To know it of the others they have to be encoded. */
 function isLong({ payload }: DurableEvent): boolean {

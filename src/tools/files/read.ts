@@ -11,8 +11,7 @@ import { sha256Of, stampOf, type ReadMarks } from './read-marks.js';
 import { encodingOf, binaryKindOf } from './text-files.js';
 import { zodParameters } from '../zod-parameters.js';
 
-const sampleBytes = 8 * 1024;
-const cutLinesNamedMax = 20;
+const tuning = { sampleBytes: 8 * 1024 } as const;
 
 const parameters = z.object({
   path: pathParameter.describe('file, relative to the working directory or absolute'),
@@ -45,8 +44,8 @@ export function createReadTool({ marks }: { marks: ReadMarks }): Tool<ReadArgs> 
 async function readFile(file: OpenFile, shown: string, args: ReadArgs, context: ToolContext, marks: ReadMarks): Promise<ToolResult> {
   const { handle, realPath, stat } = file;
   const note = (digest: string | undefined): void => marks.note(context.sessionId, realPath, { digest, stamp: stampOf(stat) });
-  const sample = Buffer.alloc(sampleBytes);
-  const { bytesRead } = await handle.read(sample, 0, sampleBytes, 0);
+  const sample = Buffer.alloc(tuning.sampleBytes);
+  const { bytesRead } = await handle.read(sample, 0, tuning.sampleBytes, 0);
   const begin = sample.subarray(0, bytesRead);
   if (bytesRead === 0) {
     note(sha256Of(begin));
@@ -104,7 +103,7 @@ function showLines(scan: Scan, shown: string, offset: number, notes: string[]): 
     notes.push(isLate && totalLines === undefined ? 'Reading further timed out.' : `Go on with offset: ${last + 1}.`);
   }
   if (cut.length > 0) {
-    const named = cut.slice(0, cutLinesNamedMax).join(', ') + (cut.length > cutLinesNamedMax ? ' and others' : '');
+    const named = cut.slice(0, limits.cutLinesNamedMax).join(', ') + (cut.length > limits.cutLinesNamedMax ? ' and others' : '');
     notes.push(`Only the first ${limits.readLineCharsMax} characters of ${cut.length === 1 ? 'line' : 'lines'} ${named} are shown.`);
   }
   if (isBroken) notes.push('Bytes that are not UTF-8 are shown as \ufffd.');

@@ -1,9 +1,7 @@
-import { limits } from '../../protocol/limits.js';
 import { wholeUnits } from '../../protocol/content.js';
+import { limits } from '../../protocol/limits.js';
 
-const shownMax = 3;
-const shownCharsMax = 300;
-const comparedCharsMax = 100;
+const tuning = { comparedCharsMax: 100 } as const;
 /** The lowest Sørensen–Dice coefficient, over pairs of characters (bigrams), of two similar lines. */
 const similarityMin = 0.5;
 
@@ -24,12 +22,12 @@ export function similarLines(text: string, wanted: string): SimilarLine[] {
     const end = text.indexOf('\n', start);
     const stop = end === -1 ? text.length : end;
     number++;
-    const score = scoreOf(squeeze(text.slice(start, Math.min(stop, start + 2 * comparedCharsMax))), sought, pairs);
-    if (score >= similarityMin && (best.length < shownMax || score > (best.at(-1)?.score ?? 0))) {
-      const line = text.slice(start, Math.min(stop, start + shownCharsMax));
-      best.push({ number, text: line.slice(0, wholeUnits(line, shownCharsMax)), score });
+    const score = scoreOf(squeeze(text.slice(start, Math.min(stop, start + 2 * tuning.comparedCharsMax))), sought, pairs);
+    if (score >= similarityMin && (best.length < limits.similarLinesMax || score > (best.at(-1)?.score ?? 0))) {
+      const line = text.slice(start, Math.min(stop, start + limits.similarLineCharsMax));
+      best.push({ number, text: line.slice(0, wholeUnits(line, limits.similarLineCharsMax)), score });
       best.sort((a, b) => b.score - a.score || a.number - b.number);
-      best.length = Math.min(best.length, shownMax);
+      best.length = Math.min(best.length, limits.similarLinesMax);
     }
     start = stop + 1;
   }
@@ -39,9 +37,9 @@ export function similarLines(text: string, wanted: string): SimilarLine[] {
 /** A line without whitespace, which differs most often. */
 function squeeze(line: string): string {
   return line
-    .slice(0, 2 * comparedCharsMax)
+    .slice(0, 2 * tuning.comparedCharsMax)
     .replaceAll(/\s+/gu, '')
-    .slice(0, comparedCharsMax);
+    .slice(0, tuning.comparedCharsMax);
 }
 
 /** Counts the bigrams of a line. */

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { limits } from '../../protocol/limits.js';
 import { similarLines } from './similar-lines.js';
 import { counted } from './file-paths.js';
-
-const offsetsNamedMax = 10;
 
 export interface TextEdit {
   old_text: string;
@@ -65,7 +64,7 @@ function findOccurrences(text: string, wanted: string, all: boolean): Occurrence
   // Overlapping occurrences are ambiguous; replace_all takes them without overlap.
   for (let at = text.indexOf(wanted); at !== -1; at = text.indexOf(wanted, at + (all ? wanted.length : 1))) {
     count++;
-    if (all || offsets.length < offsetsNamedMax) offsets.push(at);
+    if (all || offsets.length < limits.editPlacesNamedMax) offsets.push(at);
   }
   return { count, offsets };
 }

@@ -3,8 +3,6 @@ import { utf8Bytes } from '../../protocol/content.js';
 import { limits } from '../../protocol/limits.js';
 import { countLines } from './text-files.js';
 
-const contextLines = 3;
-
 export interface TextDiff {
   /** A unified diff, truncated with a note when very long. */
   diff: string;
@@ -43,11 +41,11 @@ function commonLines(one: string, other: string): { from: number; behind: number
   const max = Math.min(one.length, other.length);
   let same = 0;
   while (same < max && one.charCodeAt(same) === other.charCodeAt(same)) same++;
-  const from = lineStarts(one, same, contextLines);
+  const from = lineStarts(one, same, limits.diffContextLinesMax);
   let behind = 0;
   while (behind < max - same && one.charCodeAt(one.length - 1 - behind) === other.charCodeAt(other.length - 1 - behind)) behind++;
   let end = one.length - behind;
-  for (let i = 0; i <= contextLines && end < one.length; i++) {
+  for (let i = 0; i <= limits.diffContextLinesMax && end < one.length; i++) {
     const next = one.indexOf('\n', end);
     end = next === -1 ? one.length : next + 1;
   }
@@ -65,7 +63,7 @@ function lineStarts(text: string, at: number, above: number): number {
 }
 
 function patchOf(name: string, before: string, after: string): StructuredPatch {
-  const options = { context: contextLines, maxEditLength: limits.diffLinesMax, timeout: limits.diffMs };
+  const options = { context: limits.diffContextLinesMax, maxEditLength: limits.diffLinesMax, timeout: limits.diffMs };
   return structuredPatch(name, name, before, after, undefined, undefined, options) ?? wholePatch(name, before, after);
 }
 

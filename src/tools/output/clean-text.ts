@@ -48,21 +48,22 @@ export function truncateLongLines(text: string): { text: string; cut: number } {
 
 /** Length of an incomplete escape sequence, or of a lone carriage return, at the end of a chunk: the next chunk may complete it. */
 export function unfinishedEscapeChars(text: string): number {
-  const start = Math.max(0, text.length - unfinishedEscapeCharsMax);
+  const start = Math.max(0, text.length - tuning.unfinishedEscapeCharsMax);
   // eslint-disable-next-line no-control-regex
   const found = /(?:\r|\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b\n]*\x1b?|[ -/]*)|\x9b[0-?]*[ -/]*)$/.exec(text.slice(start));
   return found ? found[0].length : 0;
 }
 
-const unfinishedEscapeCharsMax = 1_024;
-
-const binaryCharsMin = 16;
-const binaryShare = 10;
+const tuning = {
+  unfinishedEscapeCharsMax: 1_024,
+  binaryCharsMin: 16,
+  binaryShare: 10,
+} as const;
 
 /** Heuristic for binary output: a tenth of the characters are control or replacement characters. After binary output, no minimum number is needed. */
 export function isBinary(bytes: Buffer, followsBinary = false): boolean {
   const text = bytes.toString('utf8');
   // eslint-disable-next-line no-control-regex
   const binaryChars = text.match(/[\ufffd\0-\x06\x0e-\x1a]/g)?.length ?? 0;
-  return binaryChars > (followsBinary ? 0 : binaryCharsMin) && binaryChars * binaryShare > text.length;
+  return binaryChars > (followsBinary ? 0 : tuning.binaryCharsMin) && binaryChars * tuning.binaryShare > text.length;
 }

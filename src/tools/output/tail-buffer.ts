@@ -7,7 +7,7 @@ export function createTailBuffer(max: number) {
       const piece = chunk.subarray(Math.max(0, chunk.length - max));
       if (used + piece.length > buffer.length) {
         const kept = buffer.subarray(Math.max(0, used - Math.max(0, max - piece.length)), used);
-        const size = Math.min(max * 2, Math.max(2 * (kept.length + piece.length), growMin));
+        const size = Math.min(max * 2, Math.max(2 * (kept.length + piece.length), tuning.growMin));
         const next = size > buffer.length ? Buffer.allocUnsafeSlow(size) : buffer;
         kept.copy(next);
         buffer = next;
@@ -24,7 +24,7 @@ export function createTailBuffer(max: number) {
   };
 }
 
-const growMin = 1_024;
+const tuning = { growMin: 1_024 } as const;
 
 /** How many bytes at the end belong to an incomplete UTF-8 sequence. */
 export function incompleteUtf8Tail(bytes: Buffer): number {

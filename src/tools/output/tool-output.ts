@@ -7,10 +7,8 @@ import { toolText, touchesNothing, type Artifacts, type Tool, type ToolResult } 
 import { toolFacts } from '../tool-facts.js';
 import { zodParameters } from '../zod-parameters.js';
 
-const idCharsMax = 64;
-
 const parameters = z.object({
-  artifact_id: z.string().min(1).max(idCharsMax),
+  artifact_id: z.string().min(1).max(limits.toolIdCharsMax),
   offset: z.number().int().min(0).optional().describe('bytes to skip'),
   limit: z
     .number()

@@ -11,11 +11,10 @@ import { toolFacts } from '../tool-facts.js';
 import { createWalk, type Walk } from './walk.js';
 import { zodParameters } from '../zod-parameters.js';
 
-const patternCharsMax = 1_000;
-const lstatsAtOnceMax = 32;
+const tuning = { lstatsAtOnceMax: 32 } as const;
 
 const parameters = z.object({
-  pattern: z.string().min(1).max(patternCharsMax).describe('such as src/**/*.{ts,tsx}; * stays in one directory'),
+  pattern: z.string().min(1).max(limits.globPatternCharsMax).describe('such as src/**/*.{ts,tsx}; * stays in one directory'),
   path: pathParameter.optional().describe('directory; the working directory without it'),
 });
 
@@ -61,8 +60,8 @@ function relativePattern(pattern: string, base: string): string | undefined {
 }
 
 async function addMatches(files: readonly string[], pin: FileHandle, matches: Match[]): Promise<void> {
-  for (let i = 0; i < files.length && matches.length < limits.globMatchesMax; i += lstatsAtOnceMax) {
-    const batch = files.slice(i, i + lstatsAtOnceMax);
+  for (let i = 0; i < files.length && matches.length < limits.globMatchesMax; i += tuning.lstatsAtOnceMax) {
+    const batch = files.slice(i, i + tuning.lstatsAtOnceMax);
     const lstats = batch.map((path) => lstat(descriptorPath(pin, posix.basename(path))).catch((error: unknown) => void faultOf(error)));
     const stats = await Promise.all(lstats);
     for (const [k, path] of batch.entries()) matches.push({ path, mtimeMs: stats[k]?.mtimeMs ?? 0 });

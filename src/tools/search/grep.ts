@@ -13,17 +13,19 @@ import { findRipgrep, searchBelowWithRipgrep, searchFileWithRipgrep } from './ri
 import type { Finding, Search } from './text-search.js';
 import { zodParameters } from '../zod-parameters.js';
 
-const patternCharsMax = 10_000;
-const globCharsMax = 1_000;
-
 const withoutNul = (text: string): boolean => !text.includes('\0');
 const parameters = z.object({
-  pattern: z.string().min(1).max(patternCharsMax).refine(withoutNul, 'a pattern has no NUL character').describe('regular expression'),
+  pattern: z
+    .string()
+    .min(1)
+    .max(limits.grepPatternCharsMax)
+    .refine(withoutNul, 'a pattern has no NUL character')
+    .describe('regular expression'),
   path: pathParameter.optional().describe('file or directory; the working directory without it'),
   glob: z
     .string()
     .min(1)
-    .max(globCharsMax)
+    .max(limits.globPatternCharsMax)
     .refine(withoutNul, 'a glob has no NUL character')
     .optional()
     .describe('only these files, such as *.ts'),

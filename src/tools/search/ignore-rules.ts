@@ -1,9 +1,6 @@
 import { limits } from '../../protocol/limits.js';
 import { compilePath, matchPath } from './glob-patterns.js';
 
-const rulesMax = 1_000;
-const ruleCharsMax = 256;
-
 interface Rule {
   segments: ReturnType<typeof compilePath>;
   negated: boolean;
@@ -22,14 +19,14 @@ export interface IgnoreRules {
 export function parseIgnoreFile(text: string, directory: string, above = ''): IgnoreRules {
   const rules = text
     .slice(0, limits.ignoreFileBytesMax)
-    .split(/\r?\n/, rulesMax)
+    .split(/\r?\n/, limits.ignoreRulesMax)
     .flatMap((line) => parseRule(line) ?? []);
   return { directory, above, rules };
 }
 
 function parseRule(line: string): Rule | undefined {
   let pattern = line.replace(/(?<!\\)\s+$/, '');
-  if (pattern === '' || pattern.startsWith('#') || pattern.length > ruleCharsMax) return undefined;
+  if (pattern === '' || pattern.startsWith('#') || pattern.length > limits.ignoreRuleCharsMax) return undefined;
   const negated = pattern.startsWith('!');
   if (negated) pattern = pattern.slice(1);
   const directoryOnly = pattern.endsWith('/');

@@ -7,8 +7,7 @@ import { encodingOf } from '../files/text-files.js';
 import type { Finding, Search } from './text-search.js';
 import { createWalk } from './walk.js';
 
-const comparedCharsMax = 64 * 1024;
-const sampleBytes = 8 * 1024;
+const tuning = { sampleBytes: 8 * 1024 } as const;
 
 /** Runs the regular expression in a worker thread, which can be terminated on catastrophic backtracking. Plain JavaScript, evaluated from this text. */
 const matcher = `
@@ -36,7 +35,7 @@ export async function* searchWithoutRipgrep(search: Search, refuses: Refuses): A
     return;
   }
   const { scope, signal } = search;
-  const workerData = { ...pattern, hitsMax: limits.grepMatchesMax, charsMax: comparedCharsMax };
+  const workerData = { ...pattern, hitsMax: limits.grepMatchesMax, charsMax: limits.grepComparedCharsMax };
   const worker = new Worker(matcher, { eval: true, workerData, env: {} });
   try {
     if ('file' in scope) {
@@ -87,7 +86,7 @@ async function readText(path: string, refuses: Refuses): Promise<Buffer | undefi
   try {
     if (file.realPath !== path || file.stat.size > limits.textFileBytesMax) return undefined;
     const bytes = await readWhole(file.handle, limits.textFileBytesMax);
-    return bytes && encodingOf(bytes.subarray(0, sampleBytes)) === 'utf-8' ? bytes : undefined;
+    return bytes && encodingOf(bytes.subarray(0, tuning.sampleBytes)) === 'utf-8' ? bytes : undefined;
   } finally {
     await file.handle.close();
   }

@@ -11,8 +11,6 @@ import type { Finding, Search, SearchedDirectory } from './text-search.js';
 
 /** System directories only: never a workspace, never PATH. */
 const trustedPaths = ['/usr/bin/rg', '/usr/local/bin/rg', '/bin/rg'];
-const fieldBytesMax = 64 * 1024;
-const problemCharsMax = 2_000;
 const lineEnd = 0x0a;
 const pathEnd = 0;
 /** The prefix of bubblewrap's error messages. */
@@ -158,7 +156,7 @@ async function* fieldsOf(stream: Readable, ends: readonly number[]): AsyncGenera
   let bytes = 0;
   let field = 0;
   const take = (): string => {
-    const text = bytes > fieldBytesMax ? '' : Buffer.concat(pieces).toString('utf8');
+    const text = bytes > limits.grepFieldBytesMax ? '' : Buffer.concat(pieces).toString('utf8');
     [pieces, bytes] = [[], 0];
     return text;
   };
@@ -167,7 +165,7 @@ async function* fieldsOf(stream: Readable, ends: readonly number[]): AsyncGenera
       const end = chunk.indexOf(ends[field % ends.length] ?? 0, start);
       const piece = chunk.subarray(start, end === -1 ? chunk.length : end);
       bytes += piece.length;
-      if (bytes <= fieldBytesMax) pieces.push(piece);
+      if (bytes <= limits.grepFieldBytesMax) pieces.push(piece);
       if (end === -1) break;
       yield take();
       field++;
@@ -217,6 +215,6 @@ function toPath(path: string): string {
 
 async function readErrorText(stream: Readable): Promise<string> {
   let text = '';
-  for await (const chunk of stream as AsyncIterable<Buffer>) if (text.length < problemCharsMax) text += chunk.toString('utf8');
-  return text.slice(0, problemCharsMax);
+  for await (const chunk of stream as AsyncIterable<Buffer>) if (text.length < limits.grepProblemCharsMax) text += chunk.toString('utf8');
+  return text.slice(0, limits.grepProblemCharsMax);
 }

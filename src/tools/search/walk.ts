@@ -9,9 +9,11 @@ import { isIgnored, parseIgnoreFile, type IgnoreRules } from './ignore-rules.js'
 import { realPathOf, descriptorPath, type Refuses } from '../files/pinned-files.js';
 import { O_PATH } from '../../machine/system-calls.js';
 
-const namesAtOnce = 1024;
-/** The longest time that the walk blocks the event loop. */
-const turnMs = 8;
+const tuning = {
+  namesAtOnce: 1024,
+  /** The longest time that the walk blocks the event loop. */
+  turnMs: 8,
+} as const;
 const kernelDirs = ['/proc', '/sys', '/dev'];
 
 export interface WalkOptions {
@@ -72,7 +74,7 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
 
   async function* listDirectory(pin: FileHandle, directory: string, rules: IgnoreRules[], open: Step[]): AsyncGenerator<FoundFiles> {
     let paths: string[] = [];
-    for await (const entry of await opendir(descriptorPath(pin), { bufferSize: namesAtOnce })) {
+    for await (const entry of await opendir(descriptorPath(pin), { bufferSize: tuning.namesAtOnce })) {
       if (performance.now() > turnEndsMs) await yieldToEventLoop();
       if (mustStop()) break;
       walk.entries++;
@@ -81,7 +83,7 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
       if (entry.name === '.git' || kind === 'other' || isIgnored(rules, path, kind === 'directory')) continue;
       if (kind === 'file') paths.push(path);
       else if (enter(path)) open.push({ directory: path, rules });
-      if (paths.length < namesAtOnce) continue;
+      if (paths.length < tuning.namesAtOnce) continue;
       yield { paths, pin };
       paths = [];
     }
@@ -90,7 +92,7 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
 
   async function yieldToEventLoop(): Promise<void> {
     await nextTurn();
-    turnEndsMs = performance.now() + turnMs;
+    turnEndsMs = performance.now() + tuning.turnMs;
   }
 
   function mustStop(): boolean {

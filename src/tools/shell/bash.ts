@@ -13,9 +13,6 @@ import type { Processes, RunningCommand } from '../../sandbox/port.js';
 import { zodParameters } from '../zod-parameters.js';
 
 const privateDir = '/tmp';
-const secondsMin = 0.1;
-const idCharsMax = 64;
-const titleCharsMax = 80;
 const secondsDefault = limits.bashTimeoutDefaultMs / 1000;
 const secondsMax = limits.bashTimeoutMaxMs / 1000;
 
@@ -32,13 +29,13 @@ const parameters = z
       .optional(),
     timeout: z
       .number()
-      .min(secondsMin)
+      .min(limits.bashSecondsMin)
       .optional()
       .describe(`seconds, ${secondsDefault} if not given, at most ${secondsMax}; with id: how long to wait for its end`),
     background: z.boolean().optional().describe('goes on after the call; returns an id; ends with the run'),
     network: z.boolean().optional().describe('needs the network; a person is asked'),
     unsandboxed: z.boolean().optional().describe('must leave the sandbox; a person is asked'),
-    id: z.string().max(idCharsMax).optional().describe('of a background command: its new output and state'),
+    id: z.string().max(limits.toolIdCharsMax).optional().describe('of a background command: its new output and state'),
     kill: z.boolean().optional().describe('with id: end it'),
   })
   .refine(({ command, id }) => (command === undefined) !== (id === undefined), { path: ['command'], error: 'give either command or id' })
@@ -59,7 +56,7 @@ export function createBashTool({ processes }: { processes: Processes }): Tool<Ba
     title({ command, id, kill }) {
       if (command === undefined) return `${kill ? 'End' : 'Look at'} ${id ?? ''}`;
       const line = command.replaceAll(/\s+/gu, ' ').trim();
-      return line.length > titleCharsMax ? `${line.slice(0, wholeUnits(line, titleCharsMax))}…` : line;
+      return line.length > limits.commandTitleCharsMax ? `${line.slice(0, wholeUnits(line, limits.commandTitleCharsMax))}…` : line;
     },
     prepare: ({ command, network = false, unsandboxed = false }) =>
       Promise.resolve({ accesses: command === undefined ? [] : [{ kind: 'command', command, network, unsandboxed }] }),

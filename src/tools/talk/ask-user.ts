@@ -1,24 +1,25 @@
 import * as z from 'zod';
+import { limits } from '../../protocol/limits.js';
 import type { QuestionAnswer } from '../../protocol/requests/request-answers.js';
 import { uiMethod, type QuestionParams, type UiMethod } from '../../protocol/requests/requests.js';
 import { toolText, touchesNothing, type Tool } from '../port.js';
 import { toolFacts } from '../tool-facts.js';
 import { zodParameters } from '../zod-parameters.js';
 
-const titleCharsMax = 200;
-const messageCharsMax = 10_000;
-const optionsMax = 50;
-const timeoutSecondsMax = 7 * 24 * 3600;
-
 const parameters = z
   .object({
     method: uiMethod,
-    title: z.string().min(1).max(titleCharsMax).describe('the question'),
-    message: z.string().max(messageCharsMax).optional(),
-    options: z.array(z.string().min(1).max(titleCharsMax)).min(1).max(optionsMax).optional().describe('what to choose from; select only'),
-    placeholder: z.string().max(titleCharsMax).optional(),
-    default: z.string().max(messageCharsMax).optional().describe('text to begin with; input and editor'),
-    timeout_seconds: z.number().min(1).max(timeoutSecondsMax).optional().describe('without it, the question waits'),
+    title: z.string().min(1).max(limits.questionTitleCharsMax).describe('the question'),
+    message: z.string().max(limits.questionTextCharsMax).optional(),
+    options: z
+      .array(z.string().min(1).max(limits.questionTitleCharsMax))
+      .min(1)
+      .max(limits.questionOptionsMax)
+      .optional()
+      .describe('what to choose from; select only'),
+    placeholder: z.string().max(limits.questionTitleCharsMax).optional(),
+    default: z.string().max(limits.questionTextCharsMax).optional().describe('text to begin with; input and editor'),
+    timeout_seconds: z.number().min(1).max(limits.questionSecondsMax).optional().describe('without it, the question waits'),
   })
   .refine(({ method, options }) => method !== 'select' || options !== undefined, { path: ['options'], error: 'select needs options' });
 

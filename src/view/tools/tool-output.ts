@@ -1,5 +1,4 @@
-/** Of what was handed out, so much is kept to find the place in the result where it ended. */
-const keptCharsMax = 2_000;
+import { limits } from '../../protocol/limits.js';
 
 interface HandedOut {
   length: number;
@@ -33,7 +32,7 @@ export function createToolOutputs({ onOutput, onSkipped }: ToolOutputListener): 
       const { length, tail } = open.get(callId) ?? { length: 0, tail: '' };
       const end = offset + piece.length;
       const fresh = piece.slice(Math.max(0, length - offset));
-      open.set(callId, { length: Math.max(length, end), tail: (tail + fresh).slice(-keptCharsMax) });
+      open.set(callId, { length: Math.max(length, end), tail: (tail + fresh).slice(-limits.viewOutputTailUnitsMax) });
       if (end <= length) return;
       if (offset > length) onSkipped(callId, offset - length);
       onOutput(callId, fresh);

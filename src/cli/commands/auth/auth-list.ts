@@ -9,7 +9,7 @@ interface Args {
   json?: true;
 }
 
-const nameColumnsMax = 64;
+const layout = { nameColumnsMax: 64 } as const;
 const variables = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' };
 
 export const authList: Subcommand = {
@@ -35,7 +35,7 @@ export const authList: Subcommand = {
       ...kept.map(({ provider, usable }) => [provider, shortenHome(path) + (usable ? '' : ' (cannot be used; set it again)')]),
       ...set.map(([provider, variable]) => [provider, `${variable} in the environment of this shell; the daemon sees its own`]),
     ];
-    const cells = rows.map(([name = '', from = '']) => [clipColumns(printableLine(name), nameColumnsMax), printable(from)]);
+    const cells = rows.map(([name = '', from = '']) => [clipColumns(printableLine(name), layout.nameColumnsMax), printable(from)]);
     for (const line of alignColumns(cells)) print(line);
     if (rows.length === 0) print('No keys are kept. Add one with berth auth set anthropic or berth auth set openai.');
     return Promise.resolve(exit.ok);

@@ -1,6 +1,7 @@
 import { isatty } from 'node:tty';
 import { authPath, isProviderName, readAuthFile, setKey } from '../../../machine/auth-file.js';
 import { configNames } from '../../../machine/config-text.js';
+import { limits } from '../../../protocol/limits.js';
 import { nearest } from '../../../protocol/nearest.js';
 import { printable } from '../../../view/printable.js';
 import { exit, Refused, WrongUsage } from '../../exit.js';
@@ -12,9 +13,7 @@ interface Args {
   provider: string;
 }
 
-/** More than any key; the rest of an input that has no end is not waited for. */
-const typedUnitsMax = 64 * 1024;
-const sequenceUnitsMax = 64;
+const tuning = { sequenceUnitsMax: 64 } as const;
 const escape = '\u001b';
 const pasteOn = `${escape}[?2004h`;
 const pasteOff = `${escape}[?2004l`;
@@ -73,7 +72,7 @@ async function readPiped(): Promise<string> {
   process.stdin.setEncoding('utf8');
   for await (const piece of process.stdin) {
     text += String(piece);
-    if (text.length > typedUnitsMax) break;
+    if (text.length > limits.typedKeyUnitsMax) break;
   }
   return text;
 }
@@ -92,7 +91,7 @@ function createTypedLine(): TypedLine {
   let sequence: string | undefined;
 
   function takeEscaped(started: string): void {
-    sequence = /^(\[[0-?]*[ -/]*|O?)$/.test(started) && started.length < sequenceUnitsMax ? started : undefined;
+    sequence = /^(\[[0-?]*[ -/]*|O?)$/.test(started) && started.length < tuning.sequenceUnitsMax ? started : undefined;
     if (started === '[200~') pasting = true;
     if (started === '[201~') pasting = false;
   }
@@ -119,7 +118,7 @@ function createTypedLine(): TypedLine {
       if (character === escape) sequence = '';
       else if (sequence !== undefined) takeEscaped(sequence + character);
       else if (control && !pasting) return control();
-      else if ((pasting || character >= ' ') && text.length <= typedUnitsMax) text += character;
+      else if ((pasting || character >= ' ') && text.length <= limits.typedKeyUnitsMax) text += character;
       return 'more';
     },
     text: () => text,

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
+import { limits } from '../../../protocol/limits.js';
 import { printableLine } from '../../../view/printable.js';
 import { exit, Refused, type ExitCode } from '../../exit.js';
 import { shortenHome } from '../../home-path.js';
@@ -12,23 +13,20 @@ interface Args {
   json?: true;
 }
 
-const linesDefault = 50;
-const chunkBytes = 64 * 1024;
-/** So much of the end of the file is looked through for lines. */
-const tailBytesMax = 16 * 1024 * 1024;
+const tuning = { chunkBytes: 64 * 1024 } as const;
 const levels: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
 
 export const daemonLogs: Subcommand = {
   usage: 'daemon logs',
   summary: 'Print the newest lines of the log of the daemon, which need not run.',
   options: {
-    '-n, --lines <n>': `so many lines (default: ${linesDefault})`,
+    '-n, --lines <n>': `so many lines (default: ${limits.logLinesDefault})`,
     '-f, --follow': 'go on with what is logged from now on, until Ctrl-C',
     '--json': 'print the lines as they are in the file: JSON',
   },
   notes: 'BERTH_LOG_LEVEL=debug in the environment of the daemon logs more; berth daemon status says where the file is.',
   run({ lines, follow, json }: Args, cli) {
-    const count = lines === undefined ? linesDefault : readCount('--lines', lines, 0);
+    const count = lines === undefined ? limits.logLinesDefault : readCount('--lines', lines, 0);
     const path = join(cli.paths.stateDir, 'berth.log');
     const show = (line: string): void => cli.print(json ? line : describeLine(line));
     const descriptor = openLog(path);
@@ -57,8 +55,8 @@ function readTail(descriptor: number, count: number): { tail: string[]; size: nu
   const chunks: Buffer[] = [];
   let at = size;
   let ends = 0;
-  while (at > 0 && ends <= count && size - at < tailBytesMax) {
-    const length = Math.min(chunkBytes, at);
+  while (at > 0 && ends <= count && size - at < limits.logTailBytesMax) {
+    const length = Math.min(tuning.chunkBytes, at);
     at -= length;
     const chunk = Buffer.alloc(length);
     readSync(descriptor, chunk, 0, length, at);
@@ -78,7 +76,7 @@ async function followLog(path: string, first: number, from: number, show: (line:
   let at = from;
   let decoder = new StringDecoder('utf8');
   let rest = '';
-  const chunk = Buffer.alloc(chunkBytes);
+  const chunk = Buffer.alloc(tuning.chunkBytes);
 
   function reopen(): void {
     closeSync(descriptor);

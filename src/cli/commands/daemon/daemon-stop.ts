@@ -25,7 +25,7 @@ interface LeftRun {
   asks: boolean;
 }
 
-const pollMs = 20;
+const tuning = { pollMs: 20 } as const;
 
 export const daemonStop: Subcommand = {
   usage: 'daemon stop',
@@ -115,7 +115,7 @@ async function untilGone(socketPath: string | undefined, pid: number): Promise<v
     if (performance.now() > deadline) {
       throw new DaemonUnresponsive(`the daemon (pid ${pid}) was told to stop but is still there; berth daemon stop --force ends it`);
     }
-    await delay(pollMs);
+    await delay(tuning.pollMs);
   }
 }
 

@@ -14,21 +14,22 @@ interface Args {
   json?: true;
 }
 
-const rowsDefault = 50;
-const subjectColumnsMax = 60;
-const whyColumnsMax = 120;
+const layout = {
+  subjectColumnsMax: 60,
+  whyColumnsMax: 120,
+} as const;
 
 export const permissionsLog: Subcommand = {
   usage: 'permissions log',
   summary: 'Say who decided what about calls, newest first.',
   options: {
     '--session <session>': 'only of this session; . is the newest of this directory',
-    '--limit <n>': `at most so many (default: ${rowsDefault})`,
+    '--limit <n>': `at most so many (default: ${limits.listedDecisionsDefault})`,
     '--json': 'print one decision a line as JSON',
   },
   notes: 'BY is policy where a rule or the mode decided, and else the client through which a person did.',
   async run({ session, limit, json }: Args, cli) {
-    const rowsMax = limit === undefined ? rowsDefault : readCount('--limit', limit, 1);
+    const rowsMax = limit === undefined ? limits.listedDecisionsDefault : readCount('--limit', limit, 1);
     const berth = await cli.connect();
     const inSession = session === undefined ? {} : { session_id: await cli.resolve(berth, session) };
     const rows: AuditView[] = [];
@@ -60,8 +61,8 @@ function toTable(rows: AuditView[]): string[] {
     printableLine(action),
     printableLine(by),
     printableLine(tool_name),
-    clipColumns(printableLine(subject), subjectColumnsMax),
-    clipColumns(printableLine(why), whyColumnsMax),
+    clipColumns(printableLine(subject), layout.subjectColumnsMax),
+    clipColumns(printableLine(why), layout.whyColumnsMax),
   ]);
   return alignColumns([['TIME', 'SESSION', 'DECIDED', 'BY', 'TOOL', 'CALL', 'WHY'], ...cells]);
 }
