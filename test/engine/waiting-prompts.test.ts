@@ -45,7 +45,7 @@ describe('a prompt that waits', () => {
 
   test('blocks nobody on its connection', async () => {
     const talk = await openTalk(daemon());
-    const waiting = talk.commands.call('prompt', { session_id: talk.session, text: 'stream 200 words' });
+    const waiting = talk.commands.call('prompt', { session_id: talk.session, text: 'stream 2000 words' });
     expect((await talk.commands.call('ping')).ok).toBe(true);
     expect((await talk.state()).run_state).toBe('running');
     expect((await waiting).ok).toBe(true);
@@ -174,7 +174,7 @@ describe('after a run that did not complete', () => {
 
   test('continue leaves what there is and lets the model go on', async () => {
     const talk = await openTalk(daemon());
-    const aborted = await talk.prompt('stream 400 words');
+    const aborted = await talk.prompt('stream 1500 words');
     await talk.until((event) => event.type === 'message_update');
     await talk.ok('abort');
     await talk.ended(aborted);
@@ -182,7 +182,7 @@ describe('after a run that did not complete', () => {
     expect(await talk.ended(run_id)).toBe('completed');
     expect((await talk.messages()).map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant']);
     // The guide goes on with the very next character.
-    const words = Array.from({ length: 400 }, (_, i) => `word${i + 1}`).join(' ');
+    const words = Array.from({ length: 1500 }, (_, i) => `word${i + 1}`).join(' ');
     expect(
       (await talk.messages())
         .slice(1)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { startWithHeldModel } from '../support/held-model.js';
 import type { RawClient } from '../support/raw-client.js';
 import { begin, done, isEvent, listenTo, newSession, refusalOf, streamed } from '../support/wire.js';
 
@@ -21,13 +22,13 @@ afterAll(async () => {
 
 const fresh = (): string => `input-${++count}`;
 
-async function texts(id = sessionId): Promise<string[]> {
-  const { messages } = done(await client.call('get_messages', { session_id: id }));
+async function texts(id = sessionId, asked = client): Promise<string[]> {
+  const { messages } = done(await asked.call('get_messages', { session_id: id }));
   return messages.filter(({ role }: { role: string }) => role === 'user').map(({ text }: { text: string }) => text);
 }
 
-async function runs(id = sessionId): Promise<number> {
-  return done(await client.call('list_runs', { session_id: id })).runs.length as number;
+async function runs(id = sessionId, asked = client): Promise<number> {
+  return done(await asked.call('list_runs', { session_id: id })).runs.length as number;
 }
 
 test('the same prompt twice is one message, one run and one answer', async () => {
@@ -90,8 +91,12 @@ test('a retry after the daemon was killed is answered the same', async () => {
 });
 
 test('the same steer or follow_up twice waits once, while it waits, when it is taken and when the run is over', async () => {
-  const events = await listenTo(daemon, { session_id: sessionId });
-  const runId = await begin(client, sessionId, 'stream 100 words');
+  await using held = await startWithHeldModel();
+  const client = await held.raw();
+  const sessionId = await newSession(client);
+  const finishAnswers = [held.answerNext(streamed(100), 'word50 '), held.answerNext('one two', 'two'), held.answerNext('one two', 'two')];
+  const events = await listenTo(held, { session_id: sessionId });
+  const runId = await begin(client, sessionId, 'many words');
   const commands = ['steer', 'follow_up'].map((command) => ({
     command,
     payload: { text: `say ${command}`, session_id: sessionId, input_id: fresh() },
@@ -105,12 +110,14 @@ test('the same steer or follow_up twice waits once, while it waits, when it is t
     expect({ seq: second.seq, payload: second.payload }).toEqual(acknowledged.at(-1));
   }
   for (const [i, { command, payload }] of commands.entries()) {
+    finishAnswers[i]?.();
     await events.until((line) => isEvent('turn_start')(line) && (line.payload.input_ids as string[]).includes(payload.input_id));
     const third = await client.call(command, payload);
     expect({ seq: third.seq, payload: third.payload }).toEqual(acknowledged[i]);
   }
+  finishAnswers[2]?.();
   await events.until(isEvent('agent_end'));
-  expect(await texts()).toEqual(['stream 100 words', 'say steer', 'say follow_up']);
+  expect(await texts(sessionId, client)).toEqual(['many words', 'say steer', 'say follow_up']);
 });
 
 test('the same id with another text, command, content or session is a conflict and changes nothing', async () => {
@@ -159,14 +166,20 @@ test('two prompts at the same moment: one runs, the other is told so', async () 
 });
 
 test('a prompt that may join what runs says which run it joined, and a retry is told the same', async () => {
-  const runId = await begin(client, sessionId, 'stream 60 words');
+  await using held = await startWithHeldModel();
+  const client = await held.raw();
+  const sessionId = await newSession(client);
+  const finishAnswer = held.answerNext(streamed(60), 'word30 ');
+  held.answerNext('joined');
+  const runId = await begin(client, sessionId, 'many words');
   const payload = { text: 'say joined', session_id: sessionId, if_busy: 'follow_up', input_id: fresh(), wait: false };
   const first = done(await client.call('prompt', payload));
   expect(first).toMatchObject({ command: 'prompt', run_id: runId });
   expect(done(await client.call('prompt', payload))).toEqual(first);
+  finishAnswer();
   const { output } = done(await client.call('prompt', { ...payload, wait: true }));
   expect(output).toBe('joined');
-  expect(await runs()).toBe(1);
+  expect(await runs(sessionId, client)).toBe(1);
 });
 
 test.each(['', ' ', 'a b', 'ä', 'a/b', 'x'.repeat(129), 'a\n', '"'])('%j is not an input id', async (input_id) => {
@@ -183,8 +196,12 @@ test.each(['a', 'x'.repeat(128), 'A-z_0.9:', '-', '...'])('%s is an input id', a
 });
 
 test('without an id the daemon makes one, and the event, the queue and the reply agree on it', async () => {
-  const events = await listenTo(daemon, { session_id: sessionId });
-  await begin(client, sessionId, 'stream 60 words');
+  await using held = await startWithHeldModel();
+  const client = await held.raw();
+  const sessionId = await newSession(client);
+  const finishAnswer = held.answerNext(streamed(60), 'word30 ');
+  const events = await listenTo(held, { session_id: sessionId });
+  await begin(client, sessionId, 'many words');
   const { input_id } = done(await client.call('follow_up', { text: 'say later', session_id: sessionId }));
   expect(input_id).toMatch(/^inp_/);
   expect(done(await client.call('get_queue', { session_id: sessionId })).inputs).toMatchObject([
@@ -192,6 +209,7 @@ test('without an id the daemon makes one, and the event, the queue and the reply
   ]);
   const added = await events.until(isEvent('queue_update', { op: 'added' }));
   expect((added.payload.input as { input_id: string }).input_id).toBe(input_id);
+  finishAnswer();
   const turn = await events.until(isEvent('turn_start', { kind: 'follow_up' }));
   expect(turn.payload.input_ids).toEqual([input_id]);
 });
