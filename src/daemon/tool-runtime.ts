@@ -122,8 +122,8 @@ export function createToolRuntime({ paths, env, store, engine, config, log, umas
     /** Ends what earlier daemons left running. Call before anything is started. */
     async reapLeft(): Promise<void> {
       if (store.processes.left().length === 0) return;
-      const { reapLeft } = await loadProcesses();
-      for (const fault of await reapLeft()) log.error({ err: fault }, 'a command that an earlier daemon left cannot be ended');
+      const { reapOrphans } = await loadProcesses();
+      for (const fault of await reapOrphans()) log.error({ err: fault }, 'a command that an earlier daemon left cannot be ended');
     },
     async endAll(): Promise<void> {
       await processes?.killAll();

@@ -4,35 +4,36 @@ import { dirname, join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import type { Confinement } from './port.js';
 
-/** What this machine's bubblewrap can do. */
+/** The features of this machine's bubblewrap. */
 export interface Bubblewrap {
   path: string;
-  /** Commands can be kept from making user namespaces of their own. */
+  /** Has `--disable-userns`: commands cannot create nested user namespaces. */
   disablesUserns: boolean;
-  /** Directories can be handed over as descriptors, so that nobody can swap them meanwhile. */
+  /** Has `--bind-fd`: directories are bound by file descriptor, which prevents a TOCTOU race. */
   bindsDescriptors: boolean;
 }
 export type BubblewrapFound = Bubblewrap | { missing: string };
 
 export interface BubblewrapOptions {
-  /** Where it may be. Never a PATH: a repository could have put something there. */
+  /** Directories to search for bwrap. Never PATH: a repository could have put a program there. */
   directories?: readonly string[];
-  /** Nothing below these is ever started as a helper. */
+  /** A bwrap below these directories is never used. */
   workspaces?: readonly string[];
 }
 
 const trustedDirectories = ['/usr/bin', '/bin', '/usr/local/bin', '/run/current-system/sw/bin', '/run/wrappers/bin'];
 
-/** Looks for bubblewrap and tries it out. */
+/** Finds bubblewrap and probes its features by starting a sandbox. */
 export function findBubblewrap({ directories = trustedDirectories, workspaces = [] }: BubblewrapOptions = {}): BubblewrapFound {
   const path = directories.map((folder) => trustedFile(join(folder, 'bwrap'), workspaces)).find((found) => found !== undefined);
-  if (path === undefined) return { missing: 'bubblewrap is not installed; the Debian package bubblewrap brings the sandbox.' };
-  const help = tryOut(path, ['--help']).stdout;
+  if (path === undefined)
+    return { missing: 'bubblewrap (bwrap) is not installed; install the package bubblewrap to run commands in a sandbox.' };
+  const help = probe(path, ['--help']).stdout;
   const bindsDescriptors = help.includes('--bind-fd');
   let why = '';
   for (const disablesUserns of help.includes('--disable-userns') ? [true, false] : [false]) {
     const found = { path, disablesUserns, bindsDescriptors };
-    const { status, stderr } = tryOut(path, [
+    const { status, stderr } = probe(path, [
       ...toBubblewrapArgs(sample, { cwd: '/', bubblewrap: found }).args,
       '--',
       '/bin/sh',
@@ -42,17 +43,17 @@ export function findBubblewrap({ directories = trustedDirectories, workspaces = 
     if (status === 7) return found;
     why ||= stderr.trim().split('\n')[0]?.slice(0, limits.bubblewrapReasonCharsMax) ?? '';
   }
-  return { missing: explain(path, why) };
+  return { missing: explainFailure(path, why) };
 }
 
-/** The same, remembered: it is tried out once, and looked for again after a while if it did not work. */
+/** Caches the result of `findBubblewrap`; a failure is probed again after `bubblewrapRetryMs`. */
 export function createBubblewrap(options: BubblewrapOptions = {}, now = () => performance.now()): () => BubblewrapFound {
   let found: BubblewrapFound | undefined;
-  let lookedMs = 0;
+  let probedMs = 0;
   return () => {
-    if (found === undefined || ('missing' in found && now() - lookedMs >= limits.bubblewrapRetryMs)) {
+    if (found === undefined || ('missing' in found && now() - probedMs >= limits.bubblewrapRetryMs)) {
       found = findBubblewrap(options);
-      lookedMs = now();
+      probedMs = now();
     }
     return found;
   };
@@ -60,7 +61,7 @@ export function createBubblewrap(options: BubblewrapOptions = {}, now = () => pe
 
 const sample: Confinement = { kind: 'sandbox', network: false, writable: [], readOnly: [], hidden: [] };
 
-function tryOut(path: string, args: string[]): { status: number | null; stdout: string; stderr: string } {
+function probe(path: string, args: string[]): { status: number | null; stdout: string; stderr: string } {
   const { status, stdout, stderr, error } = spawnSync(path, args, {
     cwd: '/',
     env: { PATH: '/usr/bin:/bin' },
@@ -72,21 +73,23 @@ function tryOut(path: string, args: string[]): { status: number | null; stdout: 
   return error ? { status: null, stdout: '', stderr: error.message } : { status, stdout, stderr };
 }
 
-function explain(path: string, why: string): string {
+function explainFailure(path: string, why: string): string {
   const detail = why === '' ? '' : ` (${why})`;
   if (/namespace|uid map|gid map|No permissions/i.test(why))
     return (
-      `${path} of the Debian package bubblewrap cannot make user namespaces${detail}; they are switched off on this machine: ` +
+      `${path} of the package bubblewrap cannot make user namespaces${detail}; they are switched off on this machine: ` +
       'look at kernel.unprivileged_userns_clone, user.max_user_namespaces and kernel.apparmor_restrict_unprivileged_userns.'
     );
-  return `${path} of the Debian package bubblewrap does not work here${detail}; version 0.6 or newer is needed.`;
+  return `${path} of the package bubblewrap does not work here${detail}; version 0.6 or newer is needed.`;
 }
 
 function trustedFile(path: string, workspaces: readonly string[]): string | undefined {
   const real = realPath(path);
   if (real === undefined || workspaces.some((folder) => isWithin(real, realPath(folder) ?? folder))) return undefined;
-  const ours = [0, process.getuid?.() ?? 0];
-  const safe = [real, dirname(real)].map((item) => statSync(item)).every(({ uid, mode }) => ours.includes(uid) && (mode & 0o022) === 0);
+  const trustedUids = [0, process.getuid?.() ?? 0];
+  const safe = [real, dirname(real)]
+    .map((item) => statSync(item))
+    .every(({ uid, mode }) => trustedUids.includes(uid) && (mode & 0o022) === 0);
   return safe && statSync(real).isFile() ? real : undefined;
 }
 
@@ -94,7 +97,7 @@ export function isWithin(path: string, folder: string): boolean {
   return path === folder || folder === '/' || path.startsWith(`${folder}/`);
 }
 
-/** Undefined for what is not there, or cannot be looked at. */
+/** Undefined when the path does not exist or may not be resolved. */
 function realPath(path: string): string | undefined {
   try {
     return realpathSync(path);
@@ -112,24 +115,25 @@ interface Mount {
 
 export interface BubblewrapArgs {
   args: string[];
-  /** What is to be open as descriptors 3, 4 … of bubblewrap: whoever exchanges a name after that exchanges nothing in the sandbox. */
+  /** Paths to open as descriptors 3, 4 … of bubblewrap: a rename after that changes nothing in the sandbox. */
   pinned: string[];
-  /** What an older bubblewrap binds by name, where it can be written: it has to be compared from inside before anything is run. */
-  named: string[];
+  /** Writable paths that a bubblewrap without `--bind-fd` binds by name: device and inode are compared inside before the command runs. */
+  boundByName: string[];
 }
 
 /**
- * The arguments of bubblewrap up to the command, which becomes process 1: when bubblewrap has exited, nothing of it is left.
- * Of two paths the deeper one wins; of the same path, hidden before read-only before writable. Everything runs with no_new_privs.
+ * The arguments of bubblewrap up to the command, which becomes pid 1 of its namespace, so that the kernel kills all processes with it.
+ * Of two mounts the deeper path wins; of the same path, hidden before read-only before writable. bubblewrap sets no_new_privs.
  * With the network on, abstract sockets (X11, some D-Bus) can be reached: they belong to the network namespace.
  */
 export function toBubblewrapArgs(
   confinement: Confinement,
   { cwd, bubblewrap }: { cwd: string; bubblewrap: Pick<Bubblewrap, 'disablesUserns' | 'bindsDescriptors'> },
 ): BubblewrapArgs {
-  const ends = ['--unshare-pid', '--die-with-parent', '--new-session', '--as-pid-1', '--chdir', cwd];
-  if (confinement.kind !== 'sandbox') return { args: ['--dev-bind', '/', '/', '--proc', '/proc', ...ends], pinned: [], named: [] };
-  const { mounts, pinned, named } = planMounts(confinement, cwd, bubblewrap.bindsDescriptors);
+  const lifetimeArgs = ['--unshare-pid', '--die-with-parent', '--new-session', '--as-pid-1', '--chdir', cwd];
+  if (confinement.kind !== 'sandbox')
+    return { args: ['--dev-bind', '/', '/', '--proc', '/proc', ...lifetimeArgs], pinned: [], boundByName: [] };
+  const { mounts, pinned, boundByName } = planMounts(confinement, cwd, bubblewrap.bindsDescriptors);
   const covers = mounts.filter(
     ({ kind, args, path }) => (kind === 'hidden' && args.includes('--tmpfs')) || path === '/dev' || path === '/run',
   );
@@ -139,13 +143,13 @@ export function toBubblewrapArgs(
       ...(confinement.network ? [] : ['--unshare-net']),
       ...(bubblewrap.disablesUserns ? ['--disable-userns'] : []),
       ...mounts.flatMap(({ args }) => args),
-      // Last, because roots inside of what is covered still need their mount points.
+      // Remounted last, because writable roots below a tmpfs still need their mount points.
       ...covers.flatMap(({ path }) => ['--remount-ro', path]),
       ...['--cap-drop', 'ALL'],
-      ...ends,
+      ...lifetimeArgs,
     ],
     pinned,
-    named,
+    boundByName,
   };
 }
 
@@ -163,8 +167,8 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
   put('private', '/dev', '--dev');
   put('private', '/dev/shm', '--perms', '1777', '--size', String(limits.sandboxShmBytesMax), '--tmpfs');
   put('private', '/proc', '--proc');
-  for (const path of ownedByRoot()) put('base', path, '--ro-bind', path);
-  // Sockets of D-Bus, docker, X11 and agents live in these two.
+  for (const path of listMachineProcPaths()) put('base', path, '--ro-bind', path);
+  // /tmp and /run have the sockets of D-Bus, docker, X11 and ssh-agent.
   put('private', '/tmp', '--perms', '1777', '--size', String(limits.sandboxTmpBytesMax), '--tmpfs');
   if (realPath('/run') === '/run') put('private', '/run', '--size', String(limits.sandboxRunBytesMax), '--tmpfs');
   const resolver = confinement.network ? realPath('/etc/resolv.conf') : undefined;
@@ -172,29 +176,30 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
 
   for (const path of [...new Set([...confinement.writable, ...(confinement.gitWritable ?? [])])].sort()) {
     const real = realPath(path);
-    // What was judged is a real path. By now a link stands there, or in its way: where that leads to was never judged.
-    if (real !== undefined && real !== path) throw new Error(`${path} was just moved or replaced by a link; nothing was started.`);
+    // The policy judged a real path. A symlink that stands there now (TOCTOU race) leads to a path that was never judged.
+    if (real !== undefined && real !== path)
+      throw new Error(`${path} was just moved or replaced by a symbolic link; nothing was started. Try again.`);
     if (real !== undefined) put('writable', path, '--bind', path);
   }
   const hidden = realPaths(confinement.hidden);
   const covering = nearest(cwd);
-  // A private directory stays private, even when the command is started in it: the real one has sockets.
+  // A private tmpfs stays private, even when it is the working directory: the real directory has sockets.
   const isPrivate = covering?.kind === 'private' && covering.path !== cwd;
   const coversCwd = isPrivate || hidden.some((path) => path !== cwd && isWithin(cwd, path));
-  // A directory that may only be read must be there all the same.
+  // A working directory that a mount would hide is bound read-only.
   if (coversCwd && covering?.kind !== 'writable' && !hidden.includes(cwd)) put('cwd', cwd, '--ro-bind', cwd);
   for (const path of realPaths(confinement.guarded ?? [])) if (nearest(path)?.kind === 'writable') put('guarded', path, '--ro-bind', path);
   for (const path of realPaths(confinement.readOnly)) if (nearest(path)?.kind === 'writable') put('readOnly', path, '--ro-bind', path);
   for (const path of hidden) {
     const kind = nearest(path)?.kind;
-    // Nothing of the machine is to be seen in private directories and below what is hidden.
+    // Private and hidden directories are empty tmpfs mounts already.
     if (kind === 'private' || kind === 'hidden') continue;
-    // Sockets come and go.
+    // A socket may have been deleted meanwhile.
     const found = lstatSync(path, { throwIfNoEntry: false });
     if (found?.isDirectory()) put('hidden', path, '--tmpfs');
     else if (found) put('hidden', path, '--ro-bind', '/dev/null');
   }
-  // What is protected could still be moved away with the directory that it is in, unless that is a mount point itself.
+  // A protected path could be moved away with its parent directory, unless the parent is a mount point as well.
   const pinned: string[] = [];
   if (bindsDescriptors) {
     for (const { path, kind } of [...mounts.values()]) {
@@ -204,25 +209,25 @@ function planMounts(confinement: Confinement, cwd: string, bindsDescriptors: boo
     for (const path of new Set(pinned)) put('pinned', path);
   }
   const ordered = [...mounts.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const opened = ordered.filter(({ kind }) => kind === 'writable' || kind === 'cwd');
-  const pins = bindsDescriptors ? ordered.filter((mount) => mount.kind === 'pinned' || opened.includes(mount)) : [];
+  const ownMounts = ordered.filter(({ kind }) => kind === 'writable' || kind === 'cwd');
+  const pins = bindsDescriptors ? ordered.filter((mount) => mount.kind === 'pinned' || ownMounts.includes(mount)) : [];
   for (const [i, mount] of pins.entries())
     mount.args = [mount.kind === 'cwd' ? '--ro-bind-fd' : '--bind-fd', String(firstPinned + i), mount.path];
-  return { mounts: ordered, pinned: pins.map(({ path }) => path), named: bindsDescriptors ? [] : opened.map(({ path }) => path) };
+  return { mounts: ordered, pinned: pins.map(({ path }) => path), boundByName: bindsDescriptors ? [] : ownMounts.map(({ path }) => path) };
 }
 
 const firstPinned = 3;
 
-/** Of what is there; parents come before what is in them. */
+/** Real paths of those that exist, parents before children. */
 export function realPaths(paths: readonly string[]): string[] {
   return [...new Set(paths.map(realPath).filter((path) => path !== undefined))].sort();
 }
 
 /**
- * Parts of /proc that are the machine's and not a process's. To the kernel, a command of root is root here even without
- * capabilities: it could set core_pattern and have a program of its own started outside.
+ * The parts of /proc that belong to the machine, not to a process. A command of root may write these even without capabilities: by setting
+ * core_pattern it could start a program outside of the sandbox.
  */
-function ownedByRoot(): string[] {
+function listMachineProcPaths(): string[] {
   const names = readdirSync('/proc').filter((name) => !/^(\d+|self|thread-self|net|mounts)$/.test(name));
   return names
     .map((name) => join('/proc', name))

@@ -10,32 +10,32 @@ import { findProgram } from './find-program.js';
 
 const run = promisify(execFile);
 
-/** Takes a piece of output. The bytes are its own until it returns, or until what it returns is done; nothing is read before that. */
+/** Consumes a chunk of output. The buffer is reused after the call, or after the returned promise: until then nothing is read (backpressure). */
 export type TakeOutput = (chunk: Buffer) => void | Promise<void>;
 
 export interface OutputPipe {
-  /** For the child. */
+  /** The descriptor that the child writes to. */
   writeEnd: number;
-  /** How /proc shows it. */
+  /** The target of the descriptor's link in /proc, such as `pipe:[1234]`. */
   name: string;
-  /** To be called once the child has it. */
+  /** Call once the child has inherited the descriptor. */
   closeWriteEnd(): void;
-  /** Resolves when nobody can write any more, or after `stop`. */
+  /** Resolves at end of file, when all writers have closed the pipe, or after `stop`. */
   ended: Promise<void>;
-  /** Stops reading as soon as nothing came for a while. */
+  /** Stops reading after an idle timeout, as a background process may hold the pipe open. */
   drain(): void;
   stop(): void;
 }
 
 /**
- * A pipe for the output of a child, read into one buffer. Node's own are sockets: those cannot be opened as /dev/stderr, and keep the
- * order of what is written to two of them for themselves.
+ * A FIFO for stdout and stderr of a child, read into one buffer. Node's own stdio pipes are sockets: a socket cannot be opened as
+ * /dev/stderr, and two of them lose the order between stdout and stderr.
  */
 export async function openOutputPipe(take: TakeOutput): Promise<OutputPipe> {
   const { readEnd, writeEnd } = await makePipe();
   const name = readlinkSync(`/proc/self/fd/${writeEnd}`);
   let draining = false;
-  let idle: NodeJS.Timeout | undefined;
+  let idleTimer: NodeJS.Timeout | undefined;
   const options: SocketConstructorOpts & { onread: OnReadOpts } = {
     fd: readEnd,
     readable: true,
@@ -43,7 +43,7 @@ export async function openOutputPipe(take: TakeOutput): Promise<OutputPipe> {
     onread: {
       buffer: Buffer.allocUnsafeSlow(limits.outputChunkBytes),
       callback(bytes, buffer) {
-        clearTimeout(idle);
+        clearTimeout(idleTimer);
         const taken = take(Buffer.from(buffer.buffer, buffer.byteOffset, bytes));
         if (taken === undefined) {
           armDrain();
@@ -60,20 +60,20 @@ export async function openOutputPipe(take: TakeOutput): Promise<OutputPipe> {
   };
   const socket = new Socket(options);
   const ended = new Promise<void>((resolve) => socket.on('close', () => resolve()));
-  // A pipe that cannot be read has ended.
+  // A read error ends the pipe.
   socket.on('error', () => socket.destroy());
   socket.on('end', () => socket.destroy());
   socket.resume();
 
   function armDrain(): void {
-    if (draining && !socket.destroyed) idle = setTimeout(() => socket.destroy(), limits.outputDrainMs);
+    if (draining && !socket.destroyed) idleTimer = setTimeout(() => socket.destroy(), limits.outputDrainMs);
   }
 
   return {
     writeEnd,
     name,
     closeWriteEnd: () => closeSync(writeEnd),
-    ended: ended.then(() => clearTimeout(idle)),
+    ended: ended.then(() => clearTimeout(idleTimer)),
     drain() {
       if (draining) return;
       draining = true;

@@ -2,33 +2,33 @@ import type { AutorunKindOf } from './autorun/autorun-files.js';
 import type { TakeOutput } from './output-pipe.js';
 import type { Excess } from './resource-limits.js';
 
-/** How children of a call are started. Every path is a real one. */
+/** How the processes of a call are confined. Every path is a real path. */
 export interface Confinement {
   /**
-   * `sandbox`: read-only root, only `writable` can be written. `namespace`: the whole machine, but processes of its own that die together.
-   * `bare`: there is no bubblewrap on this machine.
+   * `sandbox`: a read-only root file system, in which only `writable` can be written. `namespace`: all of the file system, and a pid namespace
+   * that is killed as a whole. `bare`: there is no bubblewrap on this machine.
    */
   kind: 'sandbox' | 'namespace' | 'bare';
   network: boolean;
-  /** Roots that may be written. */
+  /** Directories that may be written. */
   writable: string[];
-  /** The same; nothing in them is run by its name, so that they are not searched for such files. */
+  /** Git directories that may be written. They are not scanned for autorun files. */
   gitWritable?: string[];
-  /** Paths below them that may not be. */
+  /** Paths below the writable ones that may not be written, nor moved with their parent directory. */
   readOnly: string[];
-  /** The same, but what they are in may be moved. */
+  /** Paths below the writable ones that may not be written, but moved with their parent directory. */
   guarded?: string[];
-  /** Paths that are covered up: secrets, and what belongs to berth. */
+  /** Paths that are masked: secrets, and berth's own files. */
   hidden: string[];
 }
 
-/** A command that is to be started. */
-export interface StartedCommand {
+/** A command to start. */
+export interface CommandSpec {
   command: string;
   /** A real path. */
   cwd: string;
   confinement: Confinement;
-  /** In the sandbox, existing files of these are read-only, and new ones are told. */
+  /** In the sandbox, existing autorun files are read-only, and new ones are reported. */
   autorunKind?: AutorunKindOf;
   sessionId: string;
   runId: string;
@@ -36,44 +36,44 @@ export interface StartedCommand {
   onOutput: TakeOutput;
 }
 
-/** The way shells count: 128 and the number of the signal for what was ended by one. */
+/** An exit code as shells count it: 128 plus the signal number for a killed process. */
 export interface Exit {
   code: number;
   signal: string | null;
-  /** New or changed files that programs run or agents follow later. */
+  /** New or changed autorun files, which programs run or agents follow later. */
   newAutorun: string[];
-  /** Why it was ended before its time. */
+  /** The resource limit that the command was killed for. */
   excess: Excess | undefined;
 }
 
-/** A command that was started. */
+/** A handle of a started command. */
 export interface RunningCommand {
   id: string;
   pid: number;
-  /** Paths below its writable ones that it cannot write. */
+  /** Paths below the writable ones that are read-only for the command. */
   readOnly: readonly string[];
-  /** Resolves when it has ended, its output is read and nothing that it started is left. Rejects when it could not be started. */
+  /** Resolves when the command has ended, its output is read and its process tree is gone. Rejects when the command could not be started. */
   exited: Promise<Exit>;
-  /** Resolves when nothing of it is left. */
+  /** Resolves when the process tree is gone. */
   kill(): Promise<void>;
 }
 
 /**
- * Starts programs for tools, ours or those of others. Whatever is started is confined, is in the ledger that a crash leaves to the next
- * daemon, and is ended with everything that it has started.
+ * Starts commands for tools, built-in or external. Every command is confined, is recorded in the process ledger, from which the next daemon
+ * reaps orphans after a crash, and is killed with its whole process tree.
  */
 export interface Processes {
-  start(asked: StartedCommand): Promise<RunningCommand>;
+  start(spec: CommandSpec): Promise<RunningCommand>;
   running(): readonly RunningCommand[];
-  /** Ends what a run has started. Called when the run ends. */
+  /** Kills the commands of a run. Called when the run ends. */
   killRun(runId: string): Promise<void>;
   killSession(sessionId: string): Promise<void>;
   killAll(): Promise<void>;
-  /** Calls back once, when `killRun` was told that the run is over. */
-  onRunEnd(runId: string, tell: () => Promise<void>): void;
+  /** Calls back once, after `killRun` for this run. */
+  onRunEnd(runId: string, callback: () => Promise<void>): void;
   /**
-   * At boot: ends what earlier daemons have left. A stranger that has the pid by now is not touched. Returns what went wrong, which keeps
-   * nobody from starting.
+   * At boot: kills orphans of earlier daemons. A recycled pid is recognised by its start time and not touched. Returns the errors, which do not
+   * prevent the start.
    */
-  reapLeft(): Promise<unknown[]>;
+  reapOrphans(): Promise<unknown[]>;
 }

@@ -1,18 +1,18 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
-import { childrenOf, hasVariable, holds, readProcesses, readStat, softLimit, type ProcessStat } from './process-table.js';
+import { childrenOf, hasVariable, hasDescriptor, readProcesses, readStat, softLimit, type ProcessStat } from './process-table.js';
 
-/** The variable that every process of a command starts with. */
+/** The environment variable that marks every process of a command. */
 export const markerVariable = 'BERTH_CALL';
 
-/** How the processes of one command are known. */
-export interface Family {
-  /** The process that was started: it leads a session of its own. */
+/** What identifies the processes of one command. */
+export interface ProcessTree {
+  /** The started process, which leads a session (setsid). */
   pid: number;
   startTime: number;
   marker: string;
-  /** The pipe that it writes to, as /proc shows it. */
+  /** The output pipe, as its link in /proc names it. */
   pipe?: string;
 }
 
@@ -24,8 +24,8 @@ export interface Watermark {
 }
 
 /**
- * Two soft limits that nobody misses, lowered to a pair of numbers that only this command has. Children inherit them whatever they do
- * to their environment, session and descriptors, and setting them again is not what a daemon does.
+ * A watermark: two soft rlimits that programs do not need, lowered to a pair of numbers unique to this command. Children inherit rlimits even
+ * when they change environment, session and descriptors, and daemonizing programs do not reset these two.
  */
 export function watermarkOf(marker: string): Watermark | undefined {
   const most = Object.values(watermarked).map((name) => softLimit('self', name));
@@ -48,22 +48,22 @@ function hasWatermark(pid: number, watermark: Watermark): boolean {
   );
 }
 
-/** Who is left of a command, found by everything that gives it away. Those that have ended and wait to be collected do not count. */
-async function findFamily(family: Family): Promise<ProcessStat[]> {
-  const watermark = watermarkOf(family.marker);
-  const variable = `${markerVariable}=${family.marker}`;
-  const all = (await readProcesses(family.startTime)).filter(({ pid }) => pid !== process.pid && pid !== 1);
-  const leader = all.find(({ pid }) => pid === family.pid);
-  // Another leader with this number: a stranger got the pid since.
-  const sessionIsOurs = leader === undefined || leader.startTime === family.startTime;
+/** Finds the living processes of a command by session, environment variable, watermark, output pipe and ancestry. Zombies do not count. */
+async function findTree(tree: ProcessTree): Promise<ProcessStat[]> {
+  const watermark = watermarkOf(tree.marker);
+  const variable = `${markerVariable}=${tree.marker}`;
+  const all = (await readProcesses(tree.startTime)).filter(({ pid }) => pid !== process.pid && pid !== 1);
+  const leader = all.find(({ pid }) => pid === tree.pid);
+  // A leader with another start time: the pid was recycled.
+  const sessionIsOurs = leader === undefined || leader.startTime === tree.startTime;
   const found = new Set<number>();
   for (const { pid, startTime, session, dead } of all) {
-    const isLeader = pid === family.pid && startTime === family.startTime;
-    const known = isLeader || (sessionIsOurs && session === family.pid) || (!dead && hasVariable(pid, variable));
+    const isLeader = pid === tree.pid && startTime === tree.startTime;
+    const isMember = isLeader || (sessionIsOurs && session === tree.pid) || (!dead && hasVariable(pid, variable));
     if (
-      known ||
+      isMember ||
       (!dead && watermark !== undefined && hasWatermark(pid, watermark)) ||
-      (!dead && family.pipe !== undefined && holds(pid, family.pipe))
+      (!dead && tree.pipe !== undefined && hasDescriptor(pid, tree.pipe))
     )
       found.add(pid);
   }
@@ -74,53 +74,53 @@ async function findFamily(family: Family): Promise<ProcessStat[]> {
   return all.filter(({ pid, dead }) => found.has(pid) && !dead);
 }
 
-/** Ends whatever is left of a command, politely first when there is time. True when nothing is. */
-export async function endFamily(family: Family, graceMs: number): Promise<boolean> {
-  let left = await findFamily(family);
-  for (const { pid } of left) if (graceMs > 0) signal(pid, 'SIGTERM');
+/** Kills the process tree of a command: SIGTERM, a grace period, then SIGKILL. True when no process is left. */
+export async function killTree(tree: ProcessTree, graceMs: number): Promise<boolean> {
+  let alive = await findTree(tree);
+  for (const { pid } of alive) if (graceMs > 0) signal(pid, 'SIGTERM');
   const graceEndMs = performance.now() + graceMs;
-  while (left.length > 0 && performance.now() < graceEndMs) {
+  while (alive.length > 0 && performance.now() < graceEndMs) {
     await wait(limits.killPollMs);
-    left = left.filter(isThere);
-    if (left.length === 0) left = await findFamily(family);
+    alive = alive.filter(isAlive);
+    if (alive.length === 0) alive = await findTree(tree);
   }
   for (let round = 0; round < limits.killRoundsMax; round++) {
-    left = await stopAll(family);
-    if (left.length === 0) return true;
-    for (const { pid } of left) signal(pid, 'SIGKILL');
+    alive = await stopAll(tree);
+    if (alive.length === 0) return true;
+    for (const { pid } of alive) signal(pid, 'SIGKILL');
     await wait(limits.killPollMs);
   }
   return false;
 }
 
-/** A process that forks while its relatives are being killed leaves somebody behind, so all are stopped before the first one is killed. */
-async function stopAll(family: Family): Promise<ProcessStat[]> {
+/** Sends SIGSTOP to all processes before the first SIGKILL: one that forks meanwhile would leave a child behind. */
+async function stopAll(tree: ProcessTree): Promise<ProcessStat[]> {
   const stopped = new Set<number>();
   for (let round = 0; round < limits.killRoundsMax; round++) {
-    const found = await findFamily(family);
-    const fresh = found.filter(({ pid }) => !stopped.has(pid));
-    if (fresh.length === 0) return found;
-    for (const { pid } of fresh) {
+    const found = await findTree(tree);
+    const running = found.filter(({ pid }) => !stopped.has(pid));
+    if (running.length === 0) return found;
+    for (const { pid } of running) {
       signal(pid, 'SIGSTOP');
       stopped.add(pid);
     }
   }
-  return findFamily(family);
+  return findTree(tree);
 }
 
-/** The first process of the namespace that bubblewrap, as `pid`, has made. When it is killed, the kernel kills all others with it. */
+/** The init process (pid 1) of the namespace that the bubblewrap `pid` has created. Killing init kills the whole namespace. */
 export function namespaceInit(pid: number): number | undefined {
   return childrenOf(pid)[0];
 }
 
-/** Asks what runs in a namespace to end. A courtesy: what does not listen, or is one too many, is killed. */
-export function askToEnd(init: number): void {
-  const asked = [init];
-  for (let i = 0; i < asked.length && asked.length < limits.commandProcessesDefault; i++) asked.push(...childrenOf(asked[i] ?? 0));
-  for (const pid of asked.slice(1)) signal(pid, 'SIGTERM');
+/** Sends SIGTERM to the processes of a namespace, up to a limit, as a courtesy before SIGKILL. */
+export function terminateNamespace(init: number): void {
+  const pids = [init];
+  for (let i = 0; i < pids.length && pids.length < limits.commandProcessesDefault; i++) pids.push(...childrenOf(pids[i] ?? 0));
+  for (const pid of pids.slice(1)) signal(pid, 'SIGTERM');
 }
 
-function isThere({ pid, startTime }: { pid: number; startTime: number }): boolean {
+function isAlive({ pid, startTime }: { pid: number; startTime: number }): boolean {
   const stat = readStat(pid);
   return stat?.startTime === startTime && !stat.dead;
 }
@@ -129,7 +129,7 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch (error) {
-    // It has just ended, or became somebody else's.
+    // The process has just ended, or the pid was recycled by another user.
     if (!['ESRCH', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
   }
 }

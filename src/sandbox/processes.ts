@@ -2,22 +2,22 @@ import { randomBytes } from 'node:crypto';
 import { constants as osConstants } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
-import { lookForAutorun } from './autorun/autorun-files.js';
+import { scanAutorun } from './autorun/autorun-files.js';
 import type { Confinement } from './port.js';
 import { openOutputPipe } from './output-pipe.js';
-import { CannotStart, createSpawner, toCannotStart, toEnded, type SpawnDeps } from './spawn.js';
+import { CannotStart, createSpawner, toCannotStart, waitForChildExit, type SpawnDeps } from './spawn.js';
 import { machineBootId, readStat } from './process-table.js';
-import { askToEnd, endFamily, namespaceInit, signal, type Family } from './process-tree.js';
+import { terminateNamespace, killTree, namespaceInit, signal, type ProcessTree } from './process-tree.js';
 import { createResourceWatch, type CommandBounds, type Excess } from './resource-limits.js';
-import type { Exit, Processes, RunningCommand, StartedCommand } from './port.js';
+import type { Exit, Processes, RunningCommand, CommandSpec } from './port.js';
 
-/** A child that a crash may leave behind. */
+/** A process that a crash may orphan. */
 export interface ProcessRow {
   pid: number;
   startTime: number;
-  /** Which start of the machine the start time counts from. */
+  /** The boot that `startTime` counts from. */
   bootId: string;
-  /** What all its descendants carry. */
+  /** The value of `markerVariable` in the whole process tree. */
   marker: string;
   sessionId: string;
   runId: string;
@@ -25,7 +25,7 @@ export interface ProcessRow {
 }
 
 export interface ProcessLedger {
-  /** Throws when it cannot be noted: nothing runs that a crash could not find again. */
+  /** Throws when the row cannot be stored: no process runs that could not be reaped after a crash. */
   note(row: ProcessRow): void;
   forget(pid: number, startTime: number): void;
   /** Rows of earlier daemons. */
@@ -42,37 +42,44 @@ interface Running extends RunningCommand {
   runId: string;
 }
 
-/** The kernel stops what is faster than the watch, which can say why. */
-const kernelRoom = 2;
+/** RLIMIT_NPROC is this many times the process limit, so that the resource watch, which can explain, acts first. */
+const kernelLimitFactor = 2;
 
-/** Starts commands, and ends them with everything that they have started. */
+/** Starts commands, and kills them with their whole process tree. */
 export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Processes {
   const running = new Set<Running>();
-  const farewells = new Map<string, Set<() => Promise<void>>>();
+  const runEndCallbacks = new Map<string, Set<() => Promise<void>>>();
   const bootId = machineBootId();
   const spawnCommand = createSpawner(deps);
   const watchProcess = createResourceWatch();
 
-  async function start(asked: StartedCommand): Promise<RunningCommand> {
-    const { confinement, autorunKind, command, cwd, sessionId, runId, toolCallId } = asked;
-    const autorun = confinement.kind === 'sandbox' && autorunKind ? await lookForAutorun(confinement.writable, autorunKind) : undefined;
+  async function start(spec: CommandSpec): Promise<RunningCommand> {
+    const { confinement, autorunKind, command, cwd, sessionId, runId, toolCallId } = spec;
+    const autorun = confinement.kind === 'sandbox' && autorunKind ? await scanAutorun(confinement.writable, autorunKind) : undefined;
     const marker = randomBytes(16).toString('hex');
-    const most = bounds();
-    const pipe = await openOutputPipe(asked.onOutput).catch((error: unknown) => {
+    const commandBounds = bounds();
+    const pipe = await openOutputPipe(spec.onOutput).catch((error: unknown) => {
       throw toCannotStart(error);
     });
     const nested = autorun?.readOnly.filter((path) => !confinement.readOnly.includes(path)) ?? [];
     const guarded: Confinement = { ...confinement, guarded: nested };
-    const child = spawnCommand({ command, cwd, confinement: guarded, marker, pipe, processesMax: most.processes * kernelRoom });
-    const ended = toEnded(child);
+    const child = spawnCommand({
+      command,
+      cwd,
+      confinement: guarded,
+      marker,
+      pipe,
+      processesMax: commandBounds.processes * kernelLimitFactor,
+    });
+    const ended = waitForChildExit(child);
     const { pid } = child;
     if (pid === undefined) {
       pipe.stop();
       const { problem } = await ended;
-      throw new CannotStart(problem ?? 'It could not be started.');
+      throw new CannotStart(problem ?? 'The command could not be started.');
     }
     const startTime = readStat(pid)?.startTime ?? 0;
-    const family: Family = { pid, startTime, marker, pipe: pipe.name };
+    const tree: ProcessTree = { pid, startTime, marker, pipe: pipe.name };
     const namespaced = confinement.kind !== 'bare';
     let killing: Promise<void> | undefined;
     let excess: Excess | undefined;
@@ -81,8 +88,8 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Pro
       const { problem, ...exit } = await ended;
       try {
         unwatch();
-        // Bubblewrap that was killed itself takes the namespace with it, but not at once, and not at all when it had only just begun.
-        if (!namespaced || exit.signal !== null) await endFamily(family, 0);
+        // A killed bubblewrap takes its namespace with it, but not at once, and not at all during setup.
+        if (!namespaced || exit.signal !== null) await killTree(tree, 0);
         pipe.drain();
         await pipe.ended;
         const newAutorun = (await autorun?.findNew()) ?? [];
@@ -90,13 +97,13 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Pro
         return { ...toShellExit(exit.code ?? signalCode(exit.signal)), newAutorun, excess };
       } finally {
         running.delete(handle);
-        ledger.forget(family.pid, startTime);
+        ledger.forget(tree.pid, startTime);
       }
     }
 
     async function kill(graceMs: number): Promise<void> {
-      if (namespaced) await endNamespace(family.pid, ended, graceMs);
-      else await endFamily(family, graceMs);
+      if (namespaced) await endNamespace(tree.pid, ended, graceMs);
+      else await killTree(tree, graceMs);
       await handle.exited.catch(() => undefined);
     }
 
@@ -113,7 +120,7 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Pro
       ledger.note({ pid, startTime, bootId, marker, sessionId, runId, toolCallId });
     } catch (error) {
       child.kill('SIGKILL');
-      await endFamily(family, 0);
+      await killTree(tree, 0);
       pipe.stop();
       throw error;
     }
@@ -122,12 +129,12 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Pro
       pid,
       startTime,
       namespaced,
-      bounds: most,
+      bounds: commandBounds,
       onExcess(found) {
         excess = found;
-        // Whoever takes all there is gets no time to take more.
+        // No grace period: a command over its limits could take even more.
         killing ??= kill(0);
-        // A fault of it is heard by whoever asks for its end.
+        // Whoever awaits `kill` gets the error.
         killing.catch(() => undefined);
       },
     });
@@ -136,40 +143,40 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Pro
     return handle;
   }
 
-  async function killThose(which: (command: Running) => boolean): Promise<void> {
+  async function killMatching(which: (command: Running) => boolean): Promise<void> {
     await Promise.all([...running].filter(which).map((command) => command.kill()));
   }
 
-  async function sayFarewell(runId: string): Promise<void> {
-    const told = [...(farewells.get(runId) ?? [])];
-    farewells.delete(runId);
-    await Promise.all(told.map((tell) => tell()));
+  async function notifyRunEnd(runId: string): Promise<void> {
+    const callbacks = [...(runEndCallbacks.get(runId) ?? [])];
+    runEndCallbacks.delete(runId);
+    await Promise.all(callbacks.map((callback) => callback()));
   }
 
   return {
     start,
     running: () => [...running],
     async killRun(runId) {
-      await killThose((command) => command.runId === runId);
-      await sayFarewell(runId);
+      await killMatching((command) => command.runId === runId);
+      await notifyRunEnd(runId);
     },
     async killSession(sessionId) {
       const runs = new Set([...running].filter((command) => command.sessionId === sessionId).map(({ runId }) => runId));
-      await killThose((command) => command.sessionId === sessionId);
-      for (const runId of runs) await sayFarewell(runId);
+      await killMatching((command) => command.sessionId === sessionId);
+      for (const runId of runs) await notifyRunEnd(runId);
     },
     async killAll() {
-      await killThose(() => true);
-      for (const runId of [...farewells.keys()]) await sayFarewell(runId);
+      await killMatching(() => true);
+      for (const runId of [...runEndCallbacks.keys()]) await notifyRunEnd(runId);
     },
-    onRunEnd(runId, tell) {
-      farewells.set(runId, (farewells.get(runId) ?? new Set()).add(tell));
+    onRunEnd(runId, callback) {
+      runEndCallbacks.set(runId, (runEndCallbacks.get(runId) ?? new Set()).add(callback));
     },
-    async reapLeft() {
+    async reapOrphans() {
       const faults: unknown[] = [];
       for (const { bootId: startedOn, pid, startTime, marker } of ledger.left()) {
         try {
-          if (startedOn === bootId) await endFamily({ pid, startTime, marker }, 0);
+          if (startedOn === bootId) await killTree({ pid, startTime, marker }, 0);
         } catch (fault) {
           faults.push(fault);
         }
@@ -186,13 +193,13 @@ async function endNamespace(pid: number, ended: Promise<unknown>, graceMs: numbe
   const init = namespaceInit(pid);
   if (init !== undefined) {
     if (graceMs > 0) {
-      askToEnd(init);
+      terminateNamespace(init);
       if (await within(graceMs)) return;
     }
     signal(init, 'SIGKILL');
     if (await within(limits.killGraceMs)) return;
   }
-  // Without its first process, or with one that cannot be killed: it dies with its parent.
+  // No init process, or one that cannot be killed: it dies with bubblewrap (--die-with-parent).
   signal(pid, 'SIGKILL');
   await within(limits.killPatienceMs);
 }

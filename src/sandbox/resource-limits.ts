@@ -3,56 +3,57 @@ import { join } from 'node:path';
 import { setImmediate as nextTick } from 'node:timers/promises';
 import { limits } from '../protocol/limits.js';
 import { isSystemError } from '../machine/system-calls.js';
-import { childrenOf, listProcesses, readHeldKb, readNamespace, readMemoryFiles, readProcesses, readSharedBytes } from './process-table.js';
+import { childrenOf, listProcesses, readHeldKb, readNamespace, readMemfds, readProcesses, readSharedBytes } from './process-table.js';
 import { namespaceInit } from './process-tree.js';
 
-/** What one command may take at once, with everything that it has started. */
+/** Resource limits of one command and its process tree. */
 export interface CommandBounds {
   memoryBytes: number;
   processes: number;
 }
 
-/** Which bound a command went beyond. */
+/** The resource limit that a command exceeded. */
 export interface Excess {
-  what: keyof CommandBounds;
-  most: number;
+  resource: keyof CommandBounds;
+  limit: number;
 }
 
 interface Watched {
-  /** The process that was started: it leads a session of its own. */
+  /** The started process, which leads a session (setsid). */
   pid: number;
   startTime: number;
-  /** All of its descendants stay below it. */
+  /** In a pid namespace, which no descendant can leave. */
   namespaced: boolean;
   bounds: CommandBounds;
-  /** What all files in memory had when it began. */
+  /** The shared memory of the whole machine when the command began. */
   sharedBefore: number;
   onExcess(excess: Excess): void;
 }
 
-/** So many processes are looked at before others have a turn. */
+/** Processes that are read before yielding to the event loop. */
 const sliceSize = 32;
 
 /**
- * Looks many times a second what commands take, and tells of those that take too much. There are no control groups to do this where
- * a daemon has none delegated, and the kernel's own bounds are of addresses, of which node, java and sanitizers reserve far more than
- * they use. What a command outside of a namespace has cut loose from its session is not seen.
+ * Polls memory and number of processes of running commands, and reports those over a limit. A daemon without delegated cgroups cannot use
+ * these, and RLIMIT_AS limits address space, of which node, java and sanitizers reserve far more than they use. Outside of a namespace, a
+ * process that left the session of its command (setsid) is not counted.
  */
 export function createResourceWatch() {
   const watched = new Set<Watched>();
-  // Whoever multiplies has twice as many in a moment, and counting costs little.
+  // A fork bomb doubles quickly and counting is cheap, so processes are counted more often than memory.
   const schedules = [
     repeat('processes', exceedsProcesses, limits.commandCountMs),
     repeat('memoryBytes', exceedsMemory, limits.commandMemoryMs),
   ];
 
-  /** What it returns makes it go on as long as there is something to watch. */
-  function repeat(what: Excess['what'], exceeds: (command: Watched) => Promise<boolean>, everyMs: number): () => void {
+  /** Returns a function that starts the polling; polling stops when no command is watched. */
+  function repeat(resource: Excess['resource'], exceeds: (command: Watched) => Promise<boolean>, everyMs: number): () => void {
     let isPlanned = false;
-    async function look(): Promise<void> {
+    async function checkAll(): Promise<void> {
       for (const command of [...watched]) {
-        // It may have ended meanwhile.
-        if ((await unlessUnreadable(exceeds(command))) && watched.delete(command)) command.onExcess({ what, most: command.bounds[what] });
+        // The command may have ended meanwhile.
+        if ((await falseIfUnreadable(exceeds(command))) && watched.delete(command))
+          command.onExcess({ resource, limit: command.bounds[resource] });
       }
       isPlanned = false;
       plan();
@@ -60,24 +61,24 @@ export function createResourceWatch() {
     function plan(): void {
       if (isPlanned || watched.size === 0) return;
       isPlanned = true;
-      setTimeout(() => void look(), everyMs).unref();
+      setTimeout(() => void checkAll(), everyMs).unref();
     }
     return plan;
   }
 
-  /** Ends when what it returns is called. */
-  return (asked: Omit<Watched, 'sharedBefore'>): (() => void) => {
-    const command = { ...asked, sharedBefore: readSharedBytes() };
+  /** Watches a command until the returned function is called. */
+  return (options: Omit<Watched, 'sharedBefore'>): (() => void) => {
+    const command = { ...options, sharedBefore: readSharedBytes() };
     watched.add(command);
     for (const plan of schedules) plan();
     return () => void watched.delete(command);
   };
 }
 
-/** A daemon that has no descriptor left for a look takes the next one. */
-async function unlessUnreadable(looked: Promise<boolean>): Promise<boolean> {
+/** An unreadable /proc (EMFILE, when the daemon has no descriptors left) skips one poll. */
+async function falseIfUnreadable(check: Promise<boolean>): Promise<boolean> {
   try {
-    return await looked;
+    return await check;
   } catch (error) {
     if (isSystemError(error)) return false;
     throw error;
@@ -96,21 +97,21 @@ async function exceedsMemory(command: Watched): Promise<boolean> {
     if (i % sliceSize === sliceSize - 1) await nextTick();
     heldBytes += readHeldKb(member) * 1024;
   }
-  const hidden = readSharedBytes() - command.sharedBefore > memoryBytes - heldBytes ? fileBytes(members) : 0;
-  if (heldBytes + hidden <= memoryBytes) return false;
-  // Pages that processes share were counted once for each of them.
-  return hidden + (await readShareBytes(members)) > memoryBytes;
+  const memfdBytes = readSharedBytes() - command.sharedBefore > memoryBytes - heldBytes ? sumMemfds(members) : 0;
+  if (heldBytes + memfdBytes <= memoryBytes) return false;
+  // RSS counts shared pages once per process; PSS, which is slower to read, divides them.
+  return memfdBytes + (await readShareBytes(members)) > memoryBytes;
 }
 
-/** Memory in files that have no name in any directory, and that nobody has mapped, is no process's own. Looked for only when it can matter. */
-function fileBytes(members: readonly string[]): number {
-  const sizes = new Map(members.flatMap(readMemoryFiles).map(({ inode, bytes }) => [inode, bytes]));
+/** The size of the memfd files of a command, which no RSS contains while they are unmapped. Read only when it can matter. */
+function sumMemfds(members: readonly string[]): number {
+  const sizes = new Map(members.flatMap(readMemfds).map(({ inode, bytes }) => [inode, bytes]));
   return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Directories of /proc. Some more than the bound are enough. */
+/** The /proc directories of the processes of a command. The search stops above the limit. */
 async function findMembers({ pid, startTime, namespaced, bounds }: Watched): Promise<string[]> {
-  // One look at the namespace's own list costs the same however its processes are related.
+  // The /proc of the namespace lists exactly these processes, in one readdir.
   const init = namespaced ? namespaceInit(pid) : undefined;
   if (init !== undefined && hasOwnProc(init)) return listProcesses(procOf(init));
   const found = [pid];
@@ -127,7 +128,7 @@ function procOf(init: number): string {
   return join('/proc', String(init), 'root', 'proc');
 }
 
-/** Until bubblewrap has mounted a /proc for the namespace, its first process still sees that of the machine, with everybody in it. */
+/** Until bubblewrap has mounted the /proc of the namespace, init still sees the /proc of the machine, with all its processes. */
 function hasOwnProc(init: number): boolean {
   const seen = readNamespace(join(procOf(init), '1'));
   return seen !== undefined && seen === readNamespace(`/proc/${init}`);

@@ -12,22 +12,22 @@ import { markerVariable, watermarkOf } from './process-tree.js';
 
 export interface SpawnDeps {
   bubblewrap: () => BubblewrapFound;
-  /** The daemon's. */
+  /** The environment of the daemon. */
   env: Record<string, string | undefined>;
   home: string;
-  /** The person's; the daemon's own is stricter. */
+  /** The umask of the person; the daemon's own umask is stricter. */
   umask: number;
 }
 
-export interface Spawned {
+export interface SpawnOptions {
   command: string;
   /** A real path. */
   cwd: string;
   confinement: Confinement;
-  /** What all its descendants carry. */
+  /** The value of `markerVariable` in the whole process tree. */
   marker: string;
   pipe: OutputPipe;
-  /** How many processes it may have at once; threads count as well. */
+  /** RLIMIT_NPROC: processes and threads at once. */
   processesMax: number;
 }
 
@@ -35,9 +35,9 @@ export interface Spawned {
 export class CannotStart extends Error {}
 
 /**
- * What keeps a command from hurting others from its first moment on: core files are off, the kernel takes memory from it first, others
- * have the processor before it, /tmp and /dev/shm are bounded (see bubblewrap.ts), and in a user namespace the kernel counts its
- * processes (but not those of root, and before 5.14 all of a person's). What it takes after that is watched (see process-watch.ts).
+ * A shell prelude that limits a command before it starts: no core dumps, first victim of the OOM killer, a lower scheduling priority, and
+ * RLIMIT_NPROC in a user namespace (not for root; before Linux 5.14 the kernel counts all processes of the user). /tmp and /dev/shm are
+ * limited in bubblewrap.ts, memory and processes are polled in resource-limits.ts.
  */
 const prelude = [
   'exec 2>/dev/null',
@@ -46,33 +46,33 @@ const prelude = [
   '[ "$1" = - ] || ulimit -u "$1"',
   '[ "$2" = - ] || { ulimit -S -i "$2"; ulimit -S -q "$3"; }',
   'echo 1000 >/proc/self/oom_score_adj',
-  // Where each session is a group of its own to the scheduler, the nice value of one process means nothing to the others.
+  // With scheduler autogroups, the nice value of a process counts only within its session.
   'echo 5 >/proc/self/autogroup',
-  // Whoever started the daemon may have left descriptors open. Other shells cannot close those beyond 9.
+  // Closes descriptors that the daemon inherited. Shells other than bash cannot close those beyond 9.
   'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] && [ -n "$BASH" -o "$fd" -lt 10 ] && eval "exec $fd>&-"; done',
   'shift 4',
 ];
-/** The first process of a namespace stays, collects orphans and tells how the command ended. */
+/** The init process of a namespace stays, reaps orphans and passes on the exit code of the command. */
 const preludes = { init: [...prelude, '( exec "$@" 2>&1 )', 'exit $?'].join('\n'), bare: [...prelude, 'exec "$@" 2>&1'].join('\n') };
 
-/** Runs nothing when what was bound by name is not what was there when it was looked at. */
-const compare = [
+/** Compares device and inode of directories that were bound by name, and refuses to run the command after a change (TOCTOU race). */
+const compareInodes = [
   'want=$1 have=; shift',
   'while [ "$1" != -- ]; do have="$have$(stat -c %d:%i "$1") "; shift; done; shift',
   '[ "$have" = "$want" ] || { echo "The working directory was moved or replaced just now; nothing was started."; exit 126; }',
   'exec "$@"',
 ].join('\n');
 
-/** Starts a command as a group of its own, in its sandbox if it has one. */
+/** Starts a command in its own process group, and in a sandbox if it is confined. */
 export function createSpawner({ bubblewrap, env, home, umask }: SpawnDeps) {
   const countsProcesses = process.getuid?.() !== 0 && countsByNamespace(release());
 
-  function spawnIn({ command, cwd, confinement, marker, pipe, processesMax }: Spawned): ChildProcess {
+  function spawnIn({ command, cwd, confinement, marker, pipe, processesMax }: SpawnOptions): ChildProcess {
     const bash = findProgram('bash');
     const shell = bash ?? '/bin/sh';
     const nice = findProgram('nice');
     const bare = confinement.kind === 'bare';
-    // Only bash can set these two.
+    // Only bash can set these two rlimits.
     const watermark = bash === undefined ? undefined : watermarkOf(marker);
     const argv = [
       ...[shell, '-c', bare ? preludes.bare : preludes.init, 'berth'],
@@ -85,12 +85,13 @@ export function createSpawner({ bubblewrap, env, home, umask }: SpawnDeps) {
     const options = { detached: true, env: { ...toChildEnv(env, { home, cwd, confinement }), [markerVariable]: marker } };
     if (bare) return spawn(shell, argv.slice(1), { ...options, cwd, stdio: ['ignore', pipe.writeEnd, pipe.writeEnd] });
     const found = bubblewrap();
-    if ('missing' in found) throw new CannotStart(`There is no sandbox to run it in: ${found.missing}`);
-    const { args, pinned, named } = toBubblewrapArgs(confinement, { cwd, bubblewrap: found });
-    const compared = named.length === 0 ? [] : [shell, '-c', compare, 'berth', named.map(identityOf).join(''), ...named, '--'];
-    const pins = pinned.map(openPinned);
+    if ('missing' in found) throw new CannotStart(`There is no sandbox to run the command in: ${found.missing}`);
+    const { args, pinned, boundByName } = toBubblewrapArgs(confinement, { cwd, bubblewrap: found });
+    const comparison =
+      boundByName.length === 0 ? [] : [shell, '-c', compareInodes, 'berth', boundByName.map(identityOf).join(''), ...boundByName, '--'];
+    const pins = pinned.map(openUnmoved);
     try {
-      return spawn(found.path, [...args, '--', ...compared, ...argv], {
+      return spawn(found.path, [...args, '--', ...comparison, ...argv], {
         ...options,
         cwd: '/',
         stdio: ['ignore', pipe.writeEnd, 'pipe', ...pins],
@@ -101,7 +102,7 @@ export function createSpawner({ bubblewrap, env, home, umask }: SpawnDeps) {
   }
 
   /** The write end of the pipe is closed in any case. */
-  return (spawned: Spawned): ChildProcess => {
+  return (spawned: SpawnOptions): ChildProcess => {
     try {
       return spawnIn(spawned);
     } catch (error) {
@@ -113,38 +114,38 @@ export function createSpawner({ bubblewrap, env, home, umask }: SpawnDeps) {
   };
 }
 
-export interface Ended {
+export interface ChildExit {
   code: number | null;
   signal: NodeJS.Signals | null;
-  /** Why nothing was started. */
+  /** Why the command could not be started. */
   problem: string | undefined;
 }
 
-export function toEnded(child: ChildProcess): Promise<Ended> {
-  let complaint = '';
-  child.stderr?.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(0, limits.errorTextCharsMax)));
+export function waitForChildExit(child: ChildProcess): Promise<ChildExit> {
+  let errorText = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (errorText = (errorText + text).slice(0, limits.errorTextCharsMax)));
   return new Promise((resolve) => {
     child.on('error', (error) => resolve({ code: null, signal: null, problem: toCannotStart(error).message }));
     child.on('exit', (code, signal) => {
-      const problem = (): string | undefined => (complaint === '' ? undefined : `The sandbox could not be set up: ${complaint.trim()}`);
+      const problem = (): string | undefined => (errorText === '' ? undefined : `The sandbox could not be set up: ${errorText.trim()}`);
       const settle = (): void => resolve({ code, signal, problem: problem() });
-      // Only bubblewrap itself has this pipe, and it says something only when it fails. One that was killed says no more, and what it
-      // had only just begun may hold the pipe until it is killed too.
+      // stderr belongs to bubblewrap alone, which writes only when it fails. After a kill nothing more comes, and a child of its setup may
+      // hold the pipe open until it is killed as well.
       if (!child.stderr || child.stderr.closed || signal !== null) settle();
       else child.stderr.on('close', settle);
     });
   });
 }
 
-function openPinned(path: string): number {
+function openUnmoved(path: string): number {
   const fd = openSync(path, O_PATH | constants.O_NOFOLLOW);
   if (readlinkSync(`/proc/self/fd/${fd}`) === path && !fstatSync(fd).isSymbolicLink()) return fd;
   closeSync(fd);
-  throw new CannotStart(`${path} was moved away just now; nothing was started.`);
+  throw new CannotStart(`${path} was moved or replaced just now; nothing was started. Try again.`);
 }
 
 function identityOf(path: string): string {
-  const pin = openPinned(path);
+  const pin = openUnmoved(path);
   try {
     const { dev, ino } = fstatSync(pin, { bigint: true });
     return `${dev}:${ino} `;
@@ -153,14 +154,14 @@ function identityOf(path: string): string {
   }
 }
 
-/** Since 5.14 the processes of a user namespace are counted on their own. */
+/** Since Linux 5.14, RLIMIT_NPROC counts the processes of each user namespace separately. */
 function countsByNamespace(kernel: string): boolean {
   const [major = 0, minor = 0] = kernel.split('.').map(Number);
   return major > 5 || (major === 5 && minor >= 14);
 }
 
 export function toCannotStart(error: unknown): CannotStart {
-  return error instanceof CannotStart ? error : new CannotStart(`It could not be started: ${reasonOf(error)}`);
+  return error instanceof CannotStart ? error : new CannotStart(`The command could not be started: ${reasonOf(error)}`);
 }
 
 function reasonOf(error: unknown): string {
@@ -172,7 +173,7 @@ function reasonOf(error: unknown): string {
     case 'EMFILE':
     case 'ENFILE':
     case 'ENOMEM':
-      return `the machine has no room for another process (${code}).`;
+      return `the machine has no room for another process (${code}). Try again when fewer processes run.`;
     default:
       return error instanceof Error ? error.message : String(error);
   }

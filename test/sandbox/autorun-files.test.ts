@@ -3,13 +3,13 @@ import { dirname, relative } from 'node:path';
 import { expect, test } from 'vitest';
 import { autorunKind } from '../../src/policy/guarded-paths.js';
 import { limits } from '../../src/protocol/limits.js';
-import { lookForAutorun, type AutorunLook } from '../../src/sandbox/autorun/autorun-files.js';
+import { scanAutorun, type AutorunScan } from '../../src/sandbox/autorun/autorun-files.js';
 import { hooksPathIn } from '../../src/sandbox/autorun/git-hooks-path.js';
 import { makeTempDir, type TempDir } from '../support/temp-dir.js';
 
 interface Place extends TempDir {
   put(path: string, text?: string): void;
-  look(): Promise<AutorunLook>;
+  look(): Promise<AutorunScan>;
   readOnly(): Promise<string[]>;
   /** What is told after something was done that a command could do. */
   during(act: () => unknown): Promise<string[]>;
@@ -17,8 +17,8 @@ interface Place extends TempDir {
 
 function makePlace(): Place {
   const dir = makeTempDir();
-  const look = (): Promise<AutorunLook> =>
-    lookForAutorun([dir.path], (folder, name) => autorunKind(folder, name, { home: '/nowhere', own: [] }));
+  const look = (): Promise<AutorunScan> =>
+    scanAutorun([dir.path], (folder, name) => autorunKind(folder, name, { home: '/nowhere', own: [] }));
   const told = (paths: string[]): string[] => paths.map((path) => relative(dir.path, path)).sort();
   return {
     path: dir.path,

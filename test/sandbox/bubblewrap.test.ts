@@ -30,7 +30,7 @@ async function say(workspace: string, command: string, changes: Partial<Confinem
 
 test('without bubblewrap the Debian package is named', () => {
   using dir = makeTempDir();
-  expect(findBubblewrap({ directories: [dir.path] })).toEqual({ missing: expect.stringContaining('Debian package bubblewrap') });
+  expect(findBubblewrap({ directories: [dir.path] })).toEqual({ missing: expect.stringContaining('install the package bubblewrap') });
 });
 
 test('a bwrap in a workspace, or one that others may write, is not started', () => {
@@ -47,7 +47,7 @@ test('where user namespaces are off, that is what is said', () => {
   using dir = makeTempDir();
   writeFileSync(dir.file('bwrap'), '#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2\nexit 1\n', { mode: 0o755 });
   const found = findBubblewrap({ directories: [dir.path] });
-  expect(found).toEqual({ missing: expect.stringMatching(/Debian package bubblewrap .*user namespaces.*switched off/) });
+  expect(found).toEqual({ missing: expect.stringMatching(/package bubblewrap .*user namespaces.*switched off/) });
 });
 
 test('it is tried out once, and again after a while if it did not work', () => {

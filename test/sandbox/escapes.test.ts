@@ -178,7 +178,7 @@ describe.skipIf(missing('bwrap'))('a root that was judged (needs bwrap)', () => 
         toolCallId: 'c',
         onOutput: () => undefined,
       });
-    await expect(start([house.workspace], house.workspace)).rejects.toThrow('replaced by a link');
+    await expect(start([house.workspace], house.workspace)).rejects.toThrow('replaced by a symbolic link');
     await expect(start([join(house.workspace, 'src')], '/')).resolves.toBeDefined();
     expect(readdirSync(join(house.home, '.ssh'))).toEqual(['id']);
   });

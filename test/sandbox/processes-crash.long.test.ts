@@ -31,7 +31,7 @@ describe.skipIf(missing('python3'))('after kill -9 of the daemon, the next one l
     using dir = makeTempDir();
     const seconds = uniqueSeconds();
     const ledger = memoryLedger(await crash('sandbox', realpathSync(dir.path), seconds));
-    await testProcesses(dir.path, {}, { ledger }).reapLeft();
+    await testProcesses(dir.path, {}, { ledger }).reapOrphans();
     expect(survivors(String(seconds))).toEqual([]);
     expect(ledger.rows).toEqual([]);
   });
@@ -41,7 +41,7 @@ describe.skipIf(missing('python3'))('after kill -9 of the daemon, the next one l
     const seconds = uniqueSeconds();
     const ledger = memoryLedger(await crash('bare', realpathSync(dir.path), seconds));
     expect(survivors(String(seconds)).length).toBeGreaterThan(50);
-    await testProcesses(dir.path, {}, { ledger }).reapLeft();
+    await testProcesses(dir.path, {}, { ledger }).reapOrphans();
     expect(survivors(String(seconds))).toEqual([]);
     expect(ledger.rows).toEqual([]);
   });
@@ -58,7 +58,7 @@ test('a stranger that has the pid by now is not touched, and the row goes', asyn
     { ...row!, startTime: row!.startTime - 1, marker: 'another' },
     { ...row!, bootId: 'another' },
   ]);
-  await testProcesses(dir.path, {}, { ledger: later }).reapLeft();
+  await testProcesses(dir.path, {}, { ledger: later }).reapOrphans();
   expect(later.rows).toEqual([]);
   expect(survivors(String(seconds))).not.toEqual([]);
   await command.kill();

@@ -222,7 +222,7 @@ test('without a sandbox nothing is started in one', async () => {
   });
   for (const kind of ['sandbox', 'namespace'] as const)
     await expect(runIn(processes, 'echo ran', cwd, confine(kind, cwd))).rejects.toThrow(
-      'There is no sandbox to run it in: it is not there.',
+      'There is no sandbox to run the command in: it is not there.',
     );
   expect(processes.running()).toEqual([]);
 });

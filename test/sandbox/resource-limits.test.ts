@@ -24,7 +24,7 @@ describe.for(kinds)('%s', (kind) => {
     const seconds = uniqueSeconds();
     const processes = testProcesses(cwd, {}, { bounds: { ...roomy, processes: few } });
     const { exit } = await runIn(processes, bomb(seconds), cwd, confine(kind, cwd));
-    expect(exit).toMatchObject({ code: 137, signal: 'SIGKILL', excess: { what: 'processes', most: few } });
+    expect(exit).toMatchObject({ code: 137, signal: 'SIGKILL', excess: { resource: 'processes', limit: few } });
     expect(survivors(String(seconds))).toEqual([]);
   });
 
@@ -37,7 +37,7 @@ describe.for(kinds)('%s', (kind) => {
       const processes = testProcesses(cwd, {}, { bounds: { ...roomy, memoryBytes: 100 * mb } });
       const hoard = `python3 -c 'x = b"x" * (60 << 20); import time; time.sleep(${seconds})'`;
       const { exit } = await runIn(processes, `${hoard} & ${hoard} & wait`, cwd, confine(kind, cwd));
-      expect(exit).toMatchObject({ code: 137, signal: 'SIGKILL', excess: { what: 'memoryBytes', most: 100 * mb } });
+      expect(exit).toMatchObject({ code: 137, signal: 'SIGKILL', excess: { resource: 'memoryBytes', limit: 100 * mb } });
       expect(survivors(String(seconds))).toEqual([]);
     },
   );
@@ -48,7 +48,7 @@ describe.for(kinds)('%s', (kind) => {
     const processes = testProcesses(cwd, {}, { bounds: { ...roomy, memoryBytes: 100 * mb } });
     const hide = 'import os, time\nf = os.memfd_create("x")\nfor _ in range(200): os.write(f, bytes(1 << 20))\ntime.sleep(1000)';
     const { exit } = await runIn(processes, `python3 -c '${hide}'`, cwd, confine(kind, cwd));
-    expect(exit).toMatchObject({ code: 137, excess: { what: 'memoryBytes' } });
+    expect(exit).toMatchObject({ code: 137, excess: { resource: 'memoryBytes' } });
   });
 
   test.skipIf(missing('python3'))(

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { createBubblewrap, type BubblewrapFound } from '../../src/sandbox/bubblewrap.js';
 import type { Confinement } from '../../src/sandbox/port.js';
 import type { CommandBounds } from '../../src/sandbox/resource-limits.js';
-import type { Exit, Processes, RunningCommand, StartedCommand } from '../../src/sandbox/port.js';
+import type { Exit, Processes, RunningCommand, CommandSpec } from '../../src/sandbox/port.js';
 import { createProcesses, type ProcessRow } from '../../src/sandbox/processes.js';
 
 export interface MemoryLedger {
@@ -71,7 +71,7 @@ export async function follow(
   command: string,
   cwd: string,
   confinement: Confinement,
-  { runId = randomId('run'), ...more }: Partial<Pick<StartedCommand, 'runId' | 'autorunKind'>> = {},
+  { runId = randomId('run'), ...more }: Partial<Pick<CommandSpec, 'runId' | 'autorunKind'>> = {},
 ): Promise<Followed> {
   let output = '';
   let heard = (): void => undefined;

@@ -8,43 +8,43 @@ import { readHooksPath } from './git-hooks-path.js';
 /** `protected` is read-only for commands where it exists; `instructions` are what agents follow, and may be written. */
 export type AutorunKind = 'protected' | 'instructions';
 
-/** What an entry of a directory is to programs and agents that find it there later; undefined for everything else. */
+/** Classifies a directory entry that programs run or agents follow automatically; undefined for everything else. */
 export type AutorunKindOf = (folder: string, name: string) => AutorunKind | undefined;
 
-/** What was in the writable directories before a command ran. */
-export interface AutorunLook {
+/** A scan of the writable directories before a command runs. */
+export interface AutorunScan {
   /** Existing files and directories that are to be read-only for the command, the nearest first. */
   readOnly: string[];
-  /** Paths of files that programs run or agents follow and that are new, and of those that could be changed and were. */
+  /** Scans again: paths of new autorun files, and of protected ones that were changed. */
   findNew(): Promise<string[]>;
 }
 
 const skippedFolders = new Set(['node_modules']);
-/** In a git directory: nothing in them is run, and there are many. */
+/** Subdirectories of a git directory with many files, none of which is executed. */
 const gitStores = new Set(['objects', 'refs', 'logs', 'lfs']);
 const namesAtOnce = 512;
 
-interface Found {
+interface AutorunFile {
   kind: AutorunKind;
   changedMs: number;
-  /** In a linked worktree or a submodule, which git removes and makes again as a whole: nothing in it can be mounted. */
+  /** In a linked worktree or a submodule, which git deletes and recreates as a whole: a mount point inside would block that. */
   isCheckout: boolean;
 }
 
-interface Walk {
-  found: Map<string, Found>;
-  /** Directories that were listed to their end, with their time of change: a new name in them sets it. */
+interface ScanState {
+  found: Map<string, AutorunFile>;
+  /** Completely listed directories with their ctime, which every new name in them changes. */
   listed: Map<string, { changedMs: number; isCheckout: boolean }>;
-  /** Directories below those, listed or not. */
+  /** Every directory that was found, listed or not. */
   seen: Set<string>;
 }
 
 /**
- * Looks for files that programs run or agents follow, in so many entries, the nearest first. What cannot be listed is left out.
- * The second look lists only directories that changed, and new ones.
+ * Scans for autorun files, which programs run or agents follow, breadth first up to a limit of entries. Unreadable directories are skipped.
+ * The second scan lists only new directories and those with another ctime.
  */
-export async function lookForAutorun(roots: readonly string[], kindOf: AutorunKindOf): Promise<AutorunLook> {
-  const before: Walk = { found: new Map(), listed: new Map(), seen: new Set(roots) };
+export async function scanAutorun(roots: readonly string[], kindOf: AutorunKindOf): Promise<AutorunScan> {
+  const before: ScanState = { found: new Map(), listed: new Map(), seen: new Set(roots) };
   await walk(
     roots.map((path) => ({ path, isCheckout: false })),
     kindOf,
@@ -60,33 +60,33 @@ export async function lookForAutorun(roots: readonly string[], kindOf: AutorunKi
   return {
     readOnly: [...new Set([...hooks, ...existing])].slice(0, limits.autorunPathsMax),
     async findNew() {
-      const after: Walk = { found: new Map(), listed: new Map(), seen: before.seen };
-      const touched = [...before.listed].filter(([path, { changedMs }]) => statOf(path)?.ctimeMs !== changedMs);
+      const after: ScanState = { found: new Map(), listed: new Map(), seen: before.seen };
+      const touched = [...before.listed].filter(([path, { changedMs }]) => lstatIfReadable(path)?.ctimeMs !== changedMs);
       await walk(
         touched.map(([path, { isCheckout }]) => ({ path, isCheckout })),
         kindOf,
         after,
       );
-      const made = [...after.found.keys()].filter((path) => !before.found.has(path));
+      const created = [...after.found.keys()].filter((path) => !before.found.has(path));
       const changed = [...before.found].filter(([path, found]) => isChanged(path, found)).map(([path]) => path);
-      return [...made, ...changed].filter((path) => !path.endsWith('/hooks') || hasHooks(path));
+      return [...created, ...changed].filter((path) => !path.endsWith('/hooks') || hasHooks(path));
     },
   };
 }
 
-/** Instructions may be written like any other text. */
-function isChanged(path: string, { kind, changedMs }: Found): boolean {
+/** Instructions are no protected files: commands may write them. */
+function isChanged(path: string, { kind, changedMs }: AutorunFile): boolean {
   if (kind === 'instructions') return false;
-  const stat = statOf(path);
+  const stat = lstatIfReadable(path);
   return stat !== undefined && stat.ctimeMs !== changedMs;
 }
 
-/** A clone inside of the workspace whose hooks are samples can be removed like any other directory; a hook that is put there is told. */
+/** The hooks directory of a nested clone with sample hooks only stays writable, so that the clone can be deleted; a new hook in it is reported. */
 function isUnusedHooks(path: string, roots: readonly string[]): boolean {
   return path.endsWith('/hooks') && !roots.some((root) => path === join(root, '.git', 'hooks')) && !hasHooks(path);
 }
 
-/** Whether git would run anything of it: a new repository has samples only. */
+/** Whether a hooks directory has a hook that git would run: a new repository has `.sample` files only. */
 function hasHooks(folder: string): boolean {
   try {
     return readdirSync(folder).some((name) => !name.endsWith('.sample'));
@@ -96,30 +96,30 @@ function hasHooks(folder: string): boolean {
   }
 }
 
-/** Lists directories and those below them that were not seen before. */
-async function walk(from: readonly Folder[], kindOf: AutorunKindOf, { found, listed, seen }: Walk): Promise<void> {
-  let left: number = limits.autorunEntriesMax;
+/** Lists directories and their unseen subdirectories, breadth first. */
+async function walk(from: readonly Folder[], kindOf: AutorunKindOf, { found, listed, seen }: ScanState): Promise<void> {
+  let entriesLeft: number = limits.autorunEntriesMax;
   let sinceTick = 0;
-  const waiting = [...from];
-  for (let next = 0; next < waiting.length && left > 0; next++) {
-    const folder = waiting[next];
-    // Before it is listed: what is made meanwhile is found by the second look.
-    const stat = folder && statOf(folder.path);
-    const entries = stat && list(folder.path, stat, left);
+  const queue = [...from];
+  for (let next = 0; next < queue.length && entriesLeft > 0; next++) {
+    const folder = queue[next];
+    // stat before listing: a file that is created in between changes the ctime, and the second scan finds it.
+    const stat = folder && lstatIfReadable(folder.path);
+    const entries = stat && list(folder.path, stat, entriesLeft);
     if (!folder || !stat || !entries) continue;
     const isCheckout = folder.isCheckout || (next >= from.length && entries.some((entry) => entry.name === '.git' && !entry.isDirectory()));
-    if (entries.length < left) listed.set(folder.path, { changedMs: stat.ctimeMs, isCheckout });
-    left -= entries.length;
+    if (entries.length < entriesLeft) listed.set(folder.path, { changedMs: stat.ctimeMs, isCheckout });
+    entriesLeft -= entries.length;
     const isGit = isGitFolder(entries);
     for (const entry of entries) {
       const { name } = entry;
       const kind = isGit && name === 'hooks' ? 'protected' : kindOf(folder.path, name);
       if (kind) {
-        const changedMs = statOf(join(folder.path, name))?.ctimeMs;
+        const changedMs = lstatIfReadable(join(folder.path, name))?.ctimeMs;
         if (changedMs !== undefined) found.set(join(folder.path, name), { kind, changedMs, isCheckout });
       } else if (entry.isDirectory() && !skippedFolders.has(name) && !(isGit && gitStores.has(name))) {
         const path = join(folder.path, name);
-        if (!seen.has(path)) waiting.push({ path, isCheckout });
+        if (!seen.has(path)) queue.push({ path, isCheckout });
         seen.add(path);
       }
     }
@@ -136,17 +136,17 @@ interface Folder {
   isCheckout: boolean;
 }
 
-/** A repository, whatever it is called: that of a worktree, of a submodule, or a bare one. */
+/** Detects a git directory under any name: of a worktree, of a submodule, or a bare repository. */
 function isGitFolder(entries: readonly Entry[]): boolean {
   return ['HEAD', 'objects', 'refs'].every((sign) => entries.some(({ name }) => name === sign));
 }
 
 type Entry = Pick<Dirent, 'name' | 'isDirectory'>;
 
-/** So many entries and no more; undefined for what cannot be listed. */
+/** Up to `max` entries of a directory; undefined when the directory cannot be listed. */
 function list(folder: string, { size }: Stats, max: number): Entry[] | undefined {
   try {
-    // Several times faster, for a directory that cannot have very many entries.
+    // readdir is several times faster than opendir; the size of the directory bounds its number of entries.
     if (size <= limits.autorunFolderBytesMax) return readdirSync(folder, { withFileTypes: true }).slice(0, max);
     const entries: Entry[] = [];
     const handle = opendirSync(folder, { bufferSize: namesAtOnce });
@@ -162,7 +162,7 @@ function list(folder: string, { size }: Stats, max: number): Entry[] | undefined
   }
 }
 
-function statOf(path: string): Stats | undefined {
+function lstatIfReadable(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

@@ -4,8 +4,8 @@ import { limits } from '../../protocol/limits.js';
 import { isWithin } from '../bubblewrap.js';
 
 /**
- * The directory that a repository's own config names for its hooks, if it is below one of the roots. A directory that holds the repository
- * itself is left out: nothing could be written then.
+ * The `core.hooksPath` of a repository's own config, if it is below one of the roots. A hooks directory that contains the repository itself is
+ * left out: as a read-only mount it would make everything read-only.
  */
 export function readHooksPath(gitFolder: string, roots: readonly string[]): string[] {
   const config = readSmallText(`${gitFolder}/config`, { bytesMax: limits.workspaceConfigBytesMax, followLinks: false });
@@ -20,7 +20,7 @@ const header = /^\[\s*([^\s"\]]+)\s*("(?:[^"\\]|\\.)*")?\s*\]/;
 const setting = /^hookspath\s*=\s*(.*)$/i;
 const valuePart = /"((?:[^"\\]|\\.)*)"|\\(.)|([^"\\#;]+)|[#;].*$/g;
 
-/** The last `core.hooksPath` of a config. Files that it includes are not read. */
+/** The last `core.hooksPath` of a git config. Included files are not read. */
 export function hooksPathIn(config: string): string | undefined {
   let isCore = false;
   let found: string | undefined;

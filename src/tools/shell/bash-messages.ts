@@ -23,9 +23,10 @@ function listPaths(paths: readonly string[], cwd: string): string {
 const bytesPerMb = 1024 * 1024;
 
 /** Which resource limit a killed command exceeded, and the setting that raises the limit. */
-export function describeExcess({ what, most }: Excess): string {
-  if (what === 'processes') return `ended: it had more than ${most} processes at once; limits.command_processes in config.json allows more`;
-  return `ended: it took more than ${Math.round(most / bytesPerMb)} MB of memory; limits.command_memory_mb in config.json allows more`;
+export function describeExcess({ resource, limit }: Excess): string {
+  if (resource === 'processes')
+    return `ended: it had more than ${limit} processes at once; limits.command_processes in config.json allows more`;
+  return `ended: it took more than ${Math.round(limit / bytesPerMb)} MB of memory; limits.command_memory_mb in config.json allows more`;
 }
 
 /** Network errors of package managers, git, curl and standard libraries; texts that nothing but a network failure produces. */
