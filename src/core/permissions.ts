@@ -27,19 +27,22 @@ export interface RuleNumbers {
 
 /** Adds a rule that a person makes; the reply is its number. Said twice, it is there once. */
 export function addRule(scope: RuleScope, rule: RuleRow, by: string, known: RuleNumbers): Decision<number> {
-  const same = known.find(scope, rule);
-  if (same !== undefined) return accept([], same);
-  if (known.count() >= limits.rulesMax) {
-    return refuse(refusal('invalid_payload', `there are ${limits.rulesMax} rules already; remove some`, { field: 'rule' }));
-  }
-  return accept(ruleFacts(scope, [rule], by, known), known.last() + 1);
+  const added = addRules(scope, [rule], by, known);
+  return added.ok ? accept(added.facts, known.find(scope, rule) ?? known.last() + 1) : added;
 }
 
-/** Facts that add those of some rules that are not there yet. */
-export function ruleFacts(scope: RuleScope, rules: readonly RuleRow[], by: string, known: RuleNumbers): Fact[] {
+/** Adds those of some rules that are not there yet: all of them, or none where there would be too many. */
+export function addRules(scope: RuleScope, rules: readonly RuleRow[], by: string, known: RuleNumbers): Decision {
   const missing = new Map(rules.filter((rule) => known.find(scope, rule) === undefined).map((rule) => [JSON.stringify(rule), rule]));
+  if (missing.size > 0 && known.count() + missing.size > limits.rulesMax) {
+    const message = `there can be ${limits.rulesMax} permission rules, and there are ${known.count()}: remove some with berth permissions rm`;
+    return refuse(refusal('invalid_payload', message, { field: 'rule' }));
+  }
   const last = known.last();
-  return [...missing.values()].map((rule, i) => toFact('added', { ...scope, no: last + 1 + i, rule }, by));
+  return accept(
+    [...missing.values()].map((rule, i) => toFact('added', { ...scope, no: last + 1 + i, rule }, by)),
+    undefined,
+  );
 }
 
 /** Takes a rule back; undefined stands for one that is not there. */
@@ -51,11 +54,7 @@ export function removeRule(permissionId: string, kept: KeptRule | undefined, by:
 
 /** Whether exactly this content of a workspace's own config counts. */
 export function setTrust(said: Omit<EventPayload<'trust_update'>, 'session_id'>): Decision {
-  return accept([trustFact(said)], undefined);
-}
-
-export function trustFact(said: Omit<EventPayload<'trust_update'>, 'session_id'>): Fact {
-  return { type: 'trust_update', payload: { session_id: noSession, ...said } };
+  return accept([{ type: 'trust_update', payload: { session_id: noSession, ...said } }], undefined);
 }
 
 function toFact(op: 'added' | 'removed', { no, workspace, sessionId, rule }: KeptRule, by: string): Fact {

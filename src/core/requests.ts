@@ -5,7 +5,7 @@ import { limits } from '../protocol/limits.js';
 import { checkAnswer, type UiAnswer } from '../protocol/requests/request-answers.js';
 import { methodOf, type RequestParams, type UiRequest } from '../protocol/requests/requests.js';
 import { accept, recorded, reject, refuse, type AuditEntry, type Decision } from './decision.js';
-import { ruleFacts, trustFact, type RuleNumbers } from './permissions.js';
+import { addRules, setTrust, type RuleNumbers } from './permissions.js';
 import type { SessionState } from './session.js';
 
 export interface NewRequest {
@@ -63,7 +63,7 @@ export function answerRequest(state: SessionState, requestId: string, response: 
   const request = state.requests.find(({ request_id }) => request_id === requestId);
   if (!request) return reject('already_resolved');
   const { by } = response;
-  const settle = (outcome: 'cancelled' | 'error' | 'answered', result: UiAnswer): Decision =>
+  const settle = (outcome: 'cancelled' | 'error' | 'answered', result: UiAnswer, effects: readonly Fact[] = []): Decision =>
     recorded(
       resolved(
         {
@@ -75,15 +75,22 @@ export function answerRequest(state: SessionState, requestId: string, response: 
           result,
           ...(isSecret(request.params) ? { secret: true } : {}),
         },
-        outcome === 'answered' ? lastingEffects(request, result, by, known) : [],
+        effects,
       ),
       auditOf(request, by, outcome, result),
     );
   if (response.cancelled) return settle('cancelled', null);
   if (typeof response.error === 'string') return settle('error', null);
   const checked = checkAnswer(request.params, response.result);
-  if (checked.ok) return settle('answered', checked.answer);
-  const { field, problem } = checked;
+  if (!checked.ok) return refuseAnswer(checked.field, checked.problem);
+  const effects = lastingEffects(request, checked.answer, by, known);
+  return effects.ok
+    ? settle('answered', checked.answer, effects.facts)
+    : refuseAnswer('result', `${effects.refusal.message}, or allow it once`);
+}
+
+/** The request stays open for another answer. */
+function refuseAnswer(field: string, problem: string): Decision {
   return refuse(refusal('invalid_payload', `${field}: ${problem}`, { field }));
 }
 
@@ -117,14 +124,14 @@ function resolved(payload: EventPayload<'ui_resolved'>, effects: readonly Fact[]
 }
 
 /** What an answer means beyond its request: rules and trust, in the commit that acknowledges it. */
-function lastingEffects({ session_id, params }: UiRequest, result: UiAnswer, by: string, known: RuleNumbers): Fact[] {
+function lastingEffects({ session_id, params }: UiRequest, result: UiAnswer, by: string, known: RuleNumbers): Decision {
   if (params.kind === 'trust' && typeof result === 'boolean') {
-    return [trustFact({ workspace: params.workspace, digest: params.digest, trusted: result, by })];
+    return setTrust({ workspace: params.workspace, digest: params.digest, trusted: result, by });
   }
-  if (params.kind !== 'approval') return [];
-  if (result === 'allow_session') return ruleFacts({ workspace: null, sessionId: session_id }, params.remember, by, known);
-  if (result === 'allow_always') return ruleFacts({ workspace: params.workspace, sessionId: null }, params.remember, by, known);
-  return [];
+  if (params.kind !== 'approval') return accept([], undefined);
+  if (result === 'allow_session') return addRules({ workspace: null, sessionId: session_id }, params.remember, by, known);
+  if (result === 'allow_always') return addRules({ workspace: params.workspace, sessionId: null }, params.remember, by, known);
+  return accept([], undefined);
 }
 
 export type Verdict = { allow: true; scope: 'once' | 'session' | 'always'; network?: true } | { allow: false; reason: string | undefined };

@@ -77,6 +77,28 @@ test('an answer that allows for longer says its rules in the same decision, each
   expect(answered(params, 'deny', numbers(4)).facts).toHaveLength(1);
 });
 
+test('an answer that would make one rule too many is refused and leaves the request open; once, and for rules that are there, it is taken', () => {
+  const options = (['allow_once', 'allow_session', 'allow_always', 'deny'] as const).map((value) => ({ value, label: value, key: value }));
+  const params = approvalParams({ workspace: '/w', remember: [status, log], options });
+  const play = createPlay();
+  play.prompt();
+  play.answer({ calls: ['bash'] });
+  const id = play.ask({ params });
+  const answer = (result: string, count: number, kept: RuleRow[] = []) =>
+    answerRequest(play.state, id, { by: 'me', cancelled: false, result }, { ...numbers(count, kept), count: () => count });
+  for (const result of ['allow_session', 'allow_always']) {
+    const refused = answer(result, limits.rulesMax - 1);
+    expect(refused).toMatchObject({ ok: false, refusal: { code: 'invalid_payload', details: { field: 'result' } } });
+    expect(refused).toMatchObject({
+      refusal: { message: expect.stringMatching(/1000 permission rules.*permissions rm, or allow it once/) },
+    });
+    expect(factsOf(answer(result, limits.rulesMax - 2))).toHaveLength(3);
+    expect(factsOf(answer(result, limits.rulesMax - 1, [status]))).toHaveLength(2);
+    expect(factsOf(answer(result, limits.rulesMax, [status, log]))).toHaveLength(1);
+  }
+  for (const result of ['allow_once', 'deny']) expect(factsOf(answer(result, limits.rulesMax))).toHaveLength(1);
+});
+
 test('the answer to a question of trust says it in the same decision, yes or no', () => {
   const params: TrustParams = {
     kind: 'trust',
