@@ -158,7 +158,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   const doors = {
     commands: commandServer.accept,
     events: eventServer.accept,
-    onLooseDoor: () => log.warn('the socket directory was open to other users; it is closed again'),
+    onInsecureMode: () => log.warn('the socket directory was open to other users; it is closed again'),
   };
   let listening: Listening = await listen(paths.socket, doors);
   const watcher = watchSockets();
@@ -228,7 +228,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     const dir = dirname(paths.socket);
     let rebinding = false;
     async function check(): Promise<void> {
-      if (rebinding || stopping || listening.isWhole()) return;
+      if (rebinding || stopping || listening.isInPlace()) return;
       rebinding = true;
       try {
         log.warn('the sockets are gone; making them again');

@@ -2,7 +2,7 @@ import { inScope, type Scope } from '../core/scope.js';
 import type { UiMethod } from '../protocol/requests/requests.js';
 import type { ClientView } from '../protocol/views.js';
 
-/** Who is on the other end of a command connection. Without a hello it is a controller that can show nothing. */
+/** The client of a command connection. Before its hello, a client is a controller without UI capabilities. */
 export interface Client {
   id: string;
   name: string;
@@ -11,13 +11,13 @@ export interface Client {
   role: 'controller' | 'observer';
   saidHello: boolean;
   uiCapabilities: UiMethod[];
-  /** The session that commands mean which name none; empty when there is none. */
+  /** The session of commands without a session id; empty when the client is not attached. */
   sessionId: string;
-  /** What each of its event connections watches. */
+  /** The scope of each of the client's event connections. */
   watches: Map<object, Scope>;
 }
 
-/** How a client is named as the one who said something. */
+/** The name of a client as the author of an answer or a rule. */
 export function byOf({ saidHello, name, id }: Client): string {
   return saidHello ? `${name} (${id})` : id;
 }
@@ -25,7 +25,7 @@ export function byOf({ saidHello, name, id }: Client): string {
 export function createClients({ onChange }: { onChange(sessionId: string): void }) {
   const clients = new Map<string, Client>();
 
-  function told(client: Client): void {
+  function notifyChange(client: Client): void {
     const watched = [...client.watches.values()].map(({ sessionId }) => sessionId);
     for (const sessionId of new Set([client.sessionId, ...watched])) {
       if (sessionId !== undefined && sessionId !== '') onChange(sessionId);
@@ -50,28 +50,28 @@ export function createClients({ onChange }: { onChange(sessionId: string): void 
     },
     remove(client: Client): void {
       clients.delete(client.id);
-      told(client);
+      notifyChange(client);
     },
-    /** Gives a connection its session, or none. */
+    /** Attaches a client to a session; an empty id detaches it. */
     attach(client: Client, sessionId: string): void {
       if (client.sessionId === sessionId) return;
-      told(client);
+      notifyChange(client);
       client.sessionId = sessionId;
-      told(client);
+      notifyChange(client);
     },
-    /** An event connection of a client begins to watch, or stops. */
+    /** Notes the scope of an event connection; undefined when its subscription ends. */
     watch(clientId: string, connection: object, scope: Scope | undefined): void {
       const client = clients.get(clientId);
       if (!client) return;
       if (scope === undefined) {
-        told(client);
+        notifyChange(client);
         client.watches.delete(connection);
       } else {
         client.watches.set(connection, scope);
-        told(client);
+        notifyChange(client);
       }
     },
-    /** A person could answer: a controller that can show this and watches. */
+    /** Whether a request can be answered: a subscribed controller has the UI capability for it. */
     attended(sessionId: string, method: UiMethod): boolean {
       for (const client of clients.values()) {
         if (client.role !== 'controller' || !client.uiCapabilities.includes(method)) continue;

@@ -17,7 +17,7 @@ interface Deps {
   clients: Clients;
   newClientId(): string;
   seq(): number;
-  /** What a command needs that is not there yet. It is waited for in its place; undefined when all is there. */
+  /** Loads the lazy modules that a command needs; the connection's next commands wait. Undefined when all are loaded. */
   prepareFor(type: CommandType): Promise<void> | undefined;
   onBug(error: unknown): never;
   lineRoom: LineRoom;
@@ -27,10 +27,10 @@ interface Deps {
 const observerCommands = new Set<string>(Object.entries(commands).flatMap(([type, row]) => (row.role === 'observer' ? [type] : [])));
 const newline = 10;
 const tuning = { longAnswerUnits: 64 * 1024 } as const;
-/** Commands that are never answered with more than a few words: their replies need no room. */
+/** Commands with short replies, which are exempt from the budget of unread replies. */
 const shortReplies = new Set<string>(['ping', 'hello', 'detach', 'drain', 'shutdown']);
 
-/** Reads commands, answers each once: in order, but for those that wait. */
+/** Reads commands and sends one reply to each: in order, but for deferred replies. */
 export function createCommandServer({ handlers, clients, newClientId, seq, prepareFor, onBug, lineRoom, unreadReplies }: Deps) {
   const connections = new Set<Connection>();
 
@@ -38,7 +38,7 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
     const client = clients.add(newClientId());
     let waiting = 0;
     let peerEnded = false;
-    /** Replies that are built when the peer reads and there is room for them. */
+    /** Backpressure: replies that are built once the peer reads and the budget of unread replies has room. */
     let queued: { isShort: boolean; send(): void }[] = [];
 
     const connection = openConnection(socket, lineRoom, {
@@ -61,7 +61,7 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
     const replies = unreadReplies.join({ onRoom: proceed, onStalled: () => void socket.destroy() });
     connections.add(connection);
 
-    /** A half-closed peer still gets its replies. */
+    /** A half-closed connection stays open until its replies are sent. */
     function closeWhenAnswered(): void {
       if (peerEnded && waiting === 0) connection.close();
     }
@@ -71,14 +71,14 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
       replies.owes(connection.unreadBytes());
     }
 
-    /** What is wrong with a line that has no end has no id to answer to. */
+    /** Refuses a line that was not read to its end: its command id is unknown, so the reply has none. */
     function closeWith(why: Refusal): void {
       connection.close(encodeAnswer('', { ok: false, refusal: why }, seq()));
     }
 
     function answerLine(line: DecodedLine): void | Promise<void> {
       if (line.kind === 'too_long') {
-        const why = refusal('invalid_command', `a line may have ${limits.lineBytesMax} bytes at most`, {
+        const why = refusal('invalid_command', `the line is longer than ${limits.lineBytesMax} bytes; send a shorter command`, {
           line_bytes_max: limits.lineBytesMax,
         });
         return closeWith(why);
@@ -89,7 +89,7 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
       return preparing ? preparing.then(() => answerInRoom(read), onBug) : answerInRoom(read);
     }
 
-    /** What changes something is done and acknowledged at once; what only reads can wait until others have read their replies. */
+    /** Backpressure for commands that only read; a command that writes is handled and acknowledged at once. */
     function answerInRoom(read: ReadCommand): void | Promise<void> {
       if (!observerCommands.has(read.type) || shortReplies.has(read.type) || replies.hasRoom()) return answerCommand(read);
       return new Promise((resolve) => {
@@ -104,7 +104,10 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
     function answerCommand(read: ReadCommand): void {
       const mayWait = commands[read.type].waits === true && read.payload.wait !== false;
       if (mayWait && waiting >= limits.pipelinedWaitingMax) {
-        const why = refusal('overloaded', `${limits.pipelinedWaitingMax} commands wait on this connection already`);
+        const why = refusal(
+          'overloaded',
+          `${limits.pipelinedWaitingMax} commands of this connection wait for their replies already; wait for one of them, or open another connection`,
+        );
         return send(read.id, { ok: false, refusal: why });
       }
       const answer = runHandler(read, client);
@@ -142,7 +145,15 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
 
     function runHandler({ type, payload }: ReadCommand, from: Client): Answer | Later {
       if (from.role === 'observer' && !observerCommands.has(type)) {
-        return { ok: false, refusal: refusal('command_rejected', 'read_only_client', {}, 'this connection said hello as an observer') };
+        return {
+          ok: false,
+          refusal: refusal(
+            'command_rejected',
+            'read_only_client',
+            {},
+            'this connection said hello as an observer; open another as a controller',
+          ),
+        };
       }
       const row: CommandRow = commands[type];
       const parsed = row.payload.safeParse(row.normalize ? row.normalize(payload) : payload);
@@ -166,8 +177,8 @@ function unfinishedLine(why: 'timeout' | 'overloaded'): Refusal {
   const details = { unfinished_line_ms: limits.unfinishedLineMs };
   const seconds = limits.unfinishedLineMs / 1000;
   if (why === 'timeout')
-    return refusal('timeout', `a line was begun and nothing of it came for ${seconds} s; end every line with a newline`, details);
-  return refusal('overloaded', `for ${seconds} s there was no room for this line among the unfinished lines of others; try again`, details);
+    return refusal('timeout', `a line without its newline did not grow for ${seconds} s; end every line with a newline`, details);
+  return refusal('overloaded', `the buffer for unfinished lines of all connections was full for ${seconds} s; try again`, details);
 }
 
 interface ReadCommand {
@@ -176,7 +187,7 @@ interface ReadCommand {
   payload: Record<string, unknown>;
 }
 
-/** The envelope of a command, before its payload is looked at. What cannot be decoded has no id to answer to. */
+/** Parses the envelope of a command, not its payload. The id is empty when the line cannot be decoded. */
 function readCommand(line: DecodedLine): ReadCommand | { id: string; refusal: Refusal } {
   const read = readEnvelope(line);
   if ('refusal' in read) return read;
@@ -206,7 +217,7 @@ export function readEnvelope(
   }
   const { v, id, type, payload } = parsed.data;
   if (v !== undefined && v !== '1' && v !== 1) {
-    const message = `this version is not spoken here; the supported ones are ${supportedVersions.join(', ')}`;
+    const message = `this protocol version is not supported; supported are ${supportedVersions.join(', ')}`;
     return { id, refusal: refusal('unsupported_version', message, { supported: supportedVersions }) };
   }
   return { id, type, payload: payload ?? {} };
@@ -217,7 +228,7 @@ function idOf(value: unknown): string {
   return typeof id === 'string' && id.length <= limits.envelopeIdCharsMax ? id : '';
 }
 
-/** A line. One that is long comes as bytes: adding its newline to the text would copy all of it. */
+/** Encodes a reply as a line. A long line is a Buffer: appending a newline to a long string would copy it. */
 export function encodeAnswer(id: string, answer: Answer, seq: number): string | Buffer {
   if (!answer.ok) return `${JSON.stringify({ v: '1', id, type: 'error', ok: false, payload: {}, error: answer.refusal })}\n`;
   const payload = answer.payload instanceof EncodedPayload ? answer.payload.json : JSON.stringify(answer.payload);
@@ -225,7 +236,17 @@ export function encodeAnswer(id: string, answer: Answer, seq: number): string | 
   if (line.length < tuning.longAnswerUnits) return `${line}\n`;
   const length = Buffer.byteLength(line);
   if (length >= limits.lineBytesMax) {
-    return encodeAnswer(id, { ok: false, refusal: refusal('overloaded', 'the answer does not fit a line; ask for less with limit') }, seq);
+    return encodeAnswer(
+      id,
+      {
+        ok: false,
+        refusal: refusal(
+          'overloaded',
+          `the reply is longer than a line may be (${limits.lineBytesMax} bytes); ask for fewer rows with limit`,
+        ),
+      },
+      seq,
+    );
   }
   const bytes = Buffer.allocUnsafeSlow(length + 1);
   bytes.write(line);

@@ -10,22 +10,22 @@ export interface Connection {
   isOpen(): boolean;
   /** False when the peer reads too slowly: wait for `onDrain`. */
   canWrite(): boolean;
-  /** What was written and the peer has not taken yet. */
+  /** Bytes that were written and that the peer has not read yet. */
   unreadBytes(): number;
   write(line: string | Buffer): void;
-  /** Writes a last line, if there is one, and lets go of the socket within a bounded time. */
+  /** Writes a last line, if there is one, and closes the socket within a bounded time. */
   close(lastLine?: string | Buffer): void;
 }
 
 interface Events {
-  /** A line came. Not called while the peer does not read what it is sent, nor before what the last call returned is over. */
+  /** A line was read. Not called while the peer does not read its replies, nor before the promise of the last call is settled. */
   onLine(line: DecodedLine): void | Promise<void>;
   /**
-   * A line was begun and did not grow for `unfinishedLineMs`: its peer sent nothing (`timeout`), or there was no room for it among the
-   * unfinished lines of others (`overloaded`). Nothing more is read; the owner closes.
+   * A line without its newline did not grow for `unfinishedLineMs`: the peer sent nothing (`timeout`), or the budget for unfinished lines
+   * of all connections was used up (`overloaded`). Nothing more is read; the owner closes the connection.
    */
   onUnfinished(why: 'timeout' | 'overloaded'): void;
-  /** The peer took what it was sent, or a part of a long line. */
+  /** The socket's write buffer was drained. */
   onDrain(): void;
   /** The peer will send nothing more; it may still read. */
   onEnd(): void;
@@ -33,47 +33,47 @@ interface Events {
 }
 
 const tuning = {
-  /** How long lines of one peer are handled before others get their turn. */
+  /** The time slice for the lines of one connection, for fairness among connections. */
   turnMs: 5,
-  /** Long lines are handed to the socket in pieces: a piece that is taken shows that the peer reads. */
+  /** Long lines are written to the socket in pieces: a piece that is drained shows that the peer reads. */
   pieceBytes: 64 * 1024,
 } as const;
 const newline = 10;
 
-/** One peer: bounded lines in, backpressure out. Nothing here knows what the lines mean. */
+/** One connection: bounded lines in, backpressure out. */
 export function openConnection(socket: Socket, lineRoom: LineRoom, events: Events): Connection {
   const decoder = createLineDecoder(limits.lineBytesMax, limits.lineDepthMax, limits.lineMembersMax);
   const gone = new AbortController();
-  let waiting: DecodedLine[] = [];
+  let pendingLines: DecodedLine[] = [];
   let ended = false;
   let scheduled = false;
   let closing = false;
-  let holds = false;
+  let isHandling = false;
   let waitsForRoom = false;
   let idle: NodeJS.Timeout | undefined;
   let unsent: Buffer[] = [];
   let unsentBytes = 0;
-  // Kept here as every delta asks for them for every client, and the stream answers through several getters.
+  // Cached stream state: every delta reads it for every client, and the stream's getters are slow.
   let isFull = false;
   let isGone = false;
   const room = lineRoom.join(() => {
     waitsForRoom = false;
-    // A peer that went away while it was not read is noticed here, before all that it left behind is read.
+    // An empty write fails when the peer closed the connection while reading was paused.
     socket.write('');
-    if (waiting.length === 0 && !holds && !socket.destroyed) socket.resume();
+    if (pendingLines.length === 0 && !isHandling && !socket.destroyed) socket.resume();
   });
 
   function canWrite(): boolean {
     return !isFull && !isGone && unsentBytes === 0;
   }
 
-  function hand(bytes: string | Buffer): void {
+  function writeNow(bytes: string | Buffer): void {
     isFull = !socket.write(bytes);
   }
 
   function write(line: string | Buffer): void {
     if (isGone || closing) return;
-    if (unsentBytes === 0 && line.length <= tuning.pieceBytes) return hand(line);
+    if (unsentBytes === 0 && line.length <= tuning.pieceBytes) return writeNow(line);
     const bytes = typeof line === 'string' ? Buffer.from(line) : line;
     for (let from = 0; from < bytes.length; from += tuning.pieceBytes) unsent.push(bytes.subarray(from, from + tuning.pieceBytes));
     unsentBytes += bytes.length;
@@ -86,7 +86,7 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
       const piece = unsent[sent++];
       if (!piece) break;
       unsentBytes -= piece.length;
-      hand(piece);
+      writeNow(piece);
     }
     if (sent > 0) unsent = unsent.slice(sent);
   }
@@ -95,23 +95,23 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
     scheduled = false;
     const until = performance.now() + tuning.turnMs;
     let handled = 0;
-    while (handled < waiting.length && canWrite() && !closing && !holds) {
-      const line = waiting[handled++];
+    while (handled < pendingLines.length && canWrite() && !closing && !isHandling) {
+      const line = pendingLines[handled++];
       const held = line && events.onLine(line);
-      if (held) hold(held);
-      if (handled < waiting.length && performance.now() > until) {
+      if (held) waitForHandler(held);
+      if (handled < pendingLines.length && performance.now() > until) {
         schedule();
         break;
       }
     }
-    waiting = handled === waiting.length ? [] : waiting.slice(handled);
-    // What a peer sends is read only as fast as it is answered and the answers are read.
-    if (waiting.length > 0 || holds) socket.pause();
+    pendingLines = handled === pendingLines.length ? [] : pendingLines.slice(handled);
+    // Backpressure: input is read only as fast as the replies are read.
+    if (pendingLines.length > 0 || isHandling) socket.pause();
     else if (ended) events.onEnd();
     else if (!waitsForRoom) socket.resume();
   }
 
-  /** Hands the decoder what there is room for. The rest goes back to the stream, which is not read meanwhile. */
+  /** Decodes a chunk as far as the budget for unfinished lines allows. The rest is unshifted into the paused stream. */
   function decode(chunk: Buffer): DecodedLine[] {
     const lineStart = chunk.lastIndexOf(newline) + 1;
     const unfinished = chunk.length - lineStart + (lineStart === 0 ? decoder.unfinishedBytes() : 0);
@@ -135,28 +135,28 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
 
   function watchIdle(): void {
     clearTimeout(idle);
-    idle = setTimeout(giveUpLine, lineRoom.idleMs);
+    idle = setTimeout(onIdleTimeout, lineRoom.idleMs);
     idle.unref();
   }
 
-  function giveUpLine(): void {
+  function onIdleTimeout(): void {
     if (closing) return;
-    // While what came before is not answered, nothing is read: that is not the line's fault.
-    if (waiting.length > 0 || holds) return watchIdle();
+    // Reading is paused while earlier lines are handled, so the line could not grow.
+    if (pendingLines.length > 0 || isHandling) return watchIdle();
     events.onUnfinished(waitsForRoom ? 'overloaded' : 'timeout');
   }
 
-  function dropLine(): void {
+  function discardLine(): void {
     stopIdle();
     decoder.drop();
     room.release();
   }
 
-  /** The lines that follow wait until then. */
-  function hold(held: Promise<void>): void {
-    holds = true;
+  /** Later lines wait until the handler of this one is done. */
+  function waitForHandler(held: Promise<void>): void {
+    isHandling = true;
     void held.then(() => {
-      holds = false;
+      isHandling = false;
       schedule();
     });
   }
@@ -170,31 +170,31 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
   socket.on('data', (chunk) => {
     if (closing) return;
     const lines = decode(chunk);
-    if (waiting.length > 0) waiting.push(...lines);
-    else waiting = lines;
+    if (pendingLines.length > 0) pendingLines.push(...lines);
+    else pendingLines = lines;
     if (!scheduled) handleLines();
   });
   socket.on('end', () => {
     ended = true;
-    dropLine();
-    // A write of nothing fails when the peer is gone, and only then: one that merely stopped writing still reads.
+    discardLine();
+    // An empty write fails if the peer closed the connection; it succeeds if the connection is half-closed, and the peer still reads.
     socket.write('');
-    if (waiting.length === 0 && !holds) events.onEnd();
+    if (pendingLines.length === 0 && !isHandling) events.onEnd();
   });
   socket.on('drain', () => {
     isFull = false;
     sendPieces();
     events.onDrain();
-    if (waiting.length > 0) schedule();
+    if (pendingLines.length > 0) schedule();
   });
-  // A peer that vanished: 'close' follows, and that is where it is handled.
+  // 'close' follows an error, as ECONNRESET, and does the cleanup.
   socket.on('error', () => socket.destroy());
   socket.on('close', () => {
     isGone = true;
-    waiting = [];
+    pendingLines = [];
     unsent = [];
     unsentBytes = 0;
-    dropLine();
+    discardLine();
     gone.abort();
     events.onClose();
   });
@@ -209,8 +209,8 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
     close(lastLine) {
       if (closing) return;
       closing = true;
-      waiting = [];
-      dropLine();
+      pendingLines = [];
+      discardLine();
       sendPieces();
       if (lastLine === undefined) socket.end();
       else socket.end(lastLine);

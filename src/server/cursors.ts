@@ -3,7 +3,7 @@ import type { LineSink } from './lines/line-sink.js';
 import { createLines } from './lines/lines.js';
 import { createLogCursor, type CursorEvents, type CursorStart, type LogCursor } from './log-cursor.js';
 
-/** All who read what happens, over the same lines: each is pumped when there is something new in its scope. */
+/** The log cursors of all subscribers, over shared encoded lines: a cursor is pumped when an event of its scope is new. */
 export function createCursors({ engine, now }: { engine: ServedEngine; now(): number }) {
   const lines = createLines(engine, now);
   const bySession = new Map<string, Set<LogCursor>>();
@@ -27,13 +27,13 @@ export function createCursors({ engine, now }: { engine: ServedEngine; now(): nu
   function remove(cursor: LogCursor): void {
     const { all, sessionId } = cursor.scope;
     if (all) return void ofAll.delete(cursor);
-    const others = bySession.get(sessionId);
-    others?.delete(cursor);
-    if (others?.size === 0) bySession.delete(sessionId);
+    const cursors = bySession.get(sessionId);
+    cursors?.delete(cursor);
+    if (cursors?.size === 0) bySession.delete(sessionId);
   }
 
   return {
-    /** A cursor of which the sink gets nothing before its first pump. It is there until it is stopped. */
+    /** Opens a cursor, which writes nothing before its first pump. The caller must stop it. */
     open(start: CursorStart, sink: LineSink, events: CursorEvents): LogCursor {
       const cursor = createLogCursor(start, sink, events, { engine, lines });
       add(cursor);

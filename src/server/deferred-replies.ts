@@ -14,7 +14,7 @@ export interface AwaitedRun {
   inputId: string;
 }
 
-/** The answer to a prompt that waits: what the run came to, once it has ended. Undefined when the caller is gone. */
+/** The deferred reply to a prompt with `wait`: the outcome of the run. Undefined when the connection is closed. */
 export async function waitForRun(
   engine: ServedEngine,
   { sessionId, runId, inputId }: AwaitedRun,
@@ -24,13 +24,13 @@ export async function waitForRun(
   const ended = await until(wakes, sessionId, gone, () => {
     const run = store.runs.find(runId);
     if (run) return run.state === 'ended' ? run : undefined;
-    // An input accepted during an abort names a run that has yet to begin; of a deleted session nothing is left.
+    // The run of an input that was accepted during an abort has yet to begin; the runs of a deleted session are gone.
     return store.sessions.exists(sessionId) ? undefined : 'deleted';
   });
   return ended && (() => toAnswer(engine, { sessionId, runId, inputId }, ended));
 }
 
-/** The answer to a drain: it comes when the last run in progress has ended. Those that only wait for a person outlive a stop. */
+/** The deferred reply to a drain, once the last active run has ended. Runs that only wait for a person survive a restart. */
 export async function waitUntilDrained({ store, wakes }: ServedEngine, gone: AbortSignal): Promise<(() => Answer) | undefined> {
   const isAtWork = ({ sessionId, runId }: { sessionId: string; runId: string }): boolean =>
     store.runs.activeHead(sessionId)?.id === runId && store.requests.open(sessionId).length === 0;
@@ -42,13 +42,13 @@ export async function waitUntilDrained({ store, wakes }: ServedEngine, gone: Abo
   }
 }
 
-/** The answer to a shutdown: it comes when what ran is settled; the rest of the stop follows. */
+/** The deferred reply to a shutdown, once all runs are settled; the rest of the shutdown follows. */
 export async function waitUntilSettled(daemon: DaemonFacts): Promise<() => Answer> {
   await daemon.shutdown();
   return () => reply<'shutdown'>('accepted', { command: 'shutdown' });
 }
 
-/** The answer to list_models: it comes when every provider has answered or had its time. */
+/** The deferred reply to list_models, once every provider has answered or timed out. */
 export async function waitForModels(engine: ServedEngine, defaultModel: () => string): Promise<() => Answer> {
   const { models, providers } = await engine.providers().list();
   const shown = fitting(models);
@@ -56,7 +56,7 @@ export async function waitForModels(engine: ServedEngine, defaultModel: () => st
     reply<'list_models'>('models', { models: shown, providers, default: defaultModel(), has_more: shown.length < models.length });
 }
 
-/** The answer to compact_session: the end of the first compaction that ends after a position of the log. */
+/** The deferred reply to compact_session: the first compaction_end event after a position of the log. */
 export async function waitForCompaction(
   { store, wakes }: ServedEngine,
   sessionId: string,
@@ -88,7 +88,7 @@ function toAnswer({ store }: ServedEngine, { sessionId, runId, inputId }: Awaite
   if (ended.outcome !== 'completed') return rejected('aborted', `the run was ${ended.outcome ?? 'stopped'}`);
   const events = store.log.ofRun(runId, store.log.head(), limits.waitedEventsMax);
   return reply<'prompt'>('result', {
-    output: lastWords(events),
+    output: lastAnswerText(events),
     events: toWire(events),
     session_id: sessionId,
     run_id: runId,
@@ -97,25 +97,25 @@ function toAnswer({ store }: ServedEngine, { sessionId, runId, inputId }: Awaite
   });
 }
 
-function lastWords(events: readonly DurableEvent[]): string {
+function lastAnswerText(events: readonly DurableEvent[]): string {
   const last = events.findLast((event) => event.type === 'message_end' && event.payload.role === 'assistant' && event.payload.message);
   return last?.type === 'message_end' ? (last.payload.message?.text ?? '') : '';
 }
 
-/** The newest events that fit a line, each message's text once as a delta before its end. */
+/** The newest events that fit a reply, each message's text once as a delta before its message_end. */
 function toWire(events: readonly DurableEvent[]): unknown[] {
-  const lines = events.flatMap((event) => [...textOf(event), encodeDurable(event)]);
+  const lines = events.flatMap((event) => [...toTextDelta(event), encodeDurable(event)]);
   let bytes = 0;
-  const kept: unknown[] = [];
+  const newest: unknown[] = [];
   for (const line of lines.reverse()) {
     bytes += Buffer.byteLength(line);
-    if (bytes > limits.waitedEventsBytesMax || kept.length === limits.waitedEventsMax) break;
-    kept.push(JSON.parse(line));
+    if (bytes > limits.waitedEventsBytesMax || newest.length === limits.waitedEventsMax) break;
+    newest.push(JSON.parse(line));
   }
-  return kept.reverse();
+  return newest.reverse();
 }
 
-function textOf(event: DurableEvent): string[] {
+function toTextDelta(event: DurableEvent): string[] {
   if (event.type !== 'message_end' || event.payload.role !== 'assistant' || !event.payload.message) return [];
   const { session_id, run_id, turn_id, message_id, message } = event.payload;
   const block = message.content.findIndex(({ type }) => type === 'text');

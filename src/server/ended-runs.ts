@@ -1,9 +1,9 @@
 import { limits } from '../protocol/limits.js';
 
 /**
- * Runs whose end was written to a silent connection lately. One client opens the event socket after the reply to its prompt and has to
- * hear a run that is already over; another opens it before it prompts and follows the first run that it hears. Both work when a run that
- * is over is replayed until somebody heard its end, and not after.
+ * Runs whose end was lately written to a connection without a subscribe command, as of protocol version 1. One such client opens the event
+ * socket after the reply to its prompt and must get the events of a run that has ended; another opens the socket before its prompt and
+ * follows the first run that it sees. Both work when an ended run is replayed until its end was written once, and not after.
  */
 export function createEndedRuns(now: () => number) {
   const ended = new Map<string, { atMs: number; place: number }>();
@@ -11,16 +11,16 @@ export function createEndedRuns(now: () => number) {
   return {
     add(runId: string): void {
       const atMs = now();
-      // Older ones are not replayed anyway. A clock that was set back forgets all, which costs one replay.
-      for (const [oldest, known] of ended) {
-        if (Math.abs(atMs - known.atMs) <= limits.v1EndedRunMs) break;
+      // Older runs are not replayed. A clock that was set back evicts all of them, which costs one replay.
+      for (const [oldest, entry] of ended) {
+        if (Math.abs(atMs - entry.atMs) <= limits.v1EndedRunMs) break;
         ended.delete(oldest);
       }
       if (!ended.has(runId)) ended.set(runId, { atMs, place: ++place });
     },
-    /** A position for `has`: what is added from now on comes after it. */
+    /** The current position, for `upTo` of `has`. */
     mark: (): number => place,
-    /** Whether the end of a run was written to somebody up to a mark. */
+    /** Whether the end of a run was written to any connection before a mark. */
     has: (runId: string, upTo: number): boolean => (ended.get(runId)?.place ?? Infinity) <= upTo,
   };
 }

@@ -17,7 +17,7 @@ import type { CursorStart, LogCursor } from './log-cursor.js';
 import { toPayloadRefusal } from './payload.js';
 import { createSocketWriter, type SocketWriter } from './socket-writer.js';
 
-/** A connection that listens. */
+/** The subscription of an event connection. */
 interface Subscription {
   cursor: LogCursor;
   writer: SocketWriter;
@@ -35,17 +35,17 @@ interface Deps {
 
 type GoodbyeReason = EventPayload<'goodbye'>['reason'];
 
-/** Writes events to whoever listens; each connection has one subscription at a time. */
+/** Serves the event socket: each connection has one subscription at a time. */
 export function createEventServer({ engine, cursors, clients, logId, now, lineRoom }: Deps) {
   const { log, runs, sessions } = engine.store;
   const connections = new Map<Connection, Subscription | undefined>();
-  const heardOut = createEndedRuns(now);
+  const endedRuns = createEndedRuns(now);
 
   function goodbye(connection: Connection, reason: GoodbyeReason): void {
-    const isWhole = connections.get(connection)?.cursor.finishLine() ?? true;
+    const isLineComplete = connections.get(connection)?.cursor.finishLine() ?? true;
     stopSubscription(connection);
-    // A goodbye in the middle of a line would not be understood.
-    if (!isWhole) return void connection.socket.destroy();
+    // A goodbye inside a partly written line would be invalid JSON.
+    if (!isLineComplete) return void connection.socket.destroy();
     connection.close(`${encodeLive({ type: 'goodbye', payload: { reason } }, 0, new Date(now()).toISOString())}\n`);
   }
 
@@ -64,7 +64,7 @@ export function createEventServer({ engine, cursors, clients, logId, now, lineRo
     const writer = createSocketWriter(connection, () => goodbye(connection, 'stalled'));
     const cursor = cursors.open(start, writer, {
       onEnd: (why) => (why === 'session_deleted' ? goodbye(connection, why) : void connection.socket.destroy()),
-      ...(start.prelude ? { onRunEnd: heardOut.add } : {}),
+      ...(start.prelude ? { onRunEnd: endedRuns.add } : {}),
     });
     connections.set(connection, { cursor, writer, clientId });
     if (clientId !== undefined && start.live) clients.watch(clientId, connection, start.scope);
@@ -88,7 +88,11 @@ export function createEventServer({ engine, cursors, clients, logId, now, lineRo
     if (read.type !== 'subscribe') {
       return refuse(
         read.id,
-        refusal('invalid_command', 'this socket takes subscribe only; commands go to the other one', { field: 'type' }),
+        refusal(
+          'invalid_command',
+          'the event socket takes subscribe only; send commands to the command socket, whose path has no .events',
+          { field: 'type' },
+        ),
       );
     }
     const parsed = subscribe.payload.safeParse(read.payload);
@@ -114,36 +118,36 @@ export function createEventServer({ engine, cursors, clients, logId, now, lineRo
   return {
     accept(socket: Socket): void {
       const acceptedAt = log.head();
-      const toldBefore = heardOut.mark();
-      let hasSpoken = false;
+      const endedBefore = endedRuns.mark();
+      let hasSentLine = false;
       const connection = openConnection(socket, lineRoom, {
         onLine(line) {
-          hasSpoken = true;
-          clearTimeout(silence);
+          hasSentLine = true;
+          clearTimeout(silenceTimer);
           answerLine(connection, line);
         },
         onUnfinished: () => goodbye(connection, 'stalled'),
         onDrain: () => connections.get(connection)?.cursor.pump(),
-        // A peer that only stopped writing still reads.
+        // The peer of a half-closed connection still reads.
         onEnd: () => undefined,
         onClose() {
-          clearTimeout(silence);
+          clearTimeout(silenceTimer);
           stopSubscription(connection);
           connections.delete(connection);
         },
       });
       connections.set(connection, undefined);
-      function beginUnasked(): void {
+      function beginLegacySubscription(): void {
         const recent = runs.recent(now() - limits.v1EndedRunMs);
-        const prelude = { runIds: recent.filter((runId) => !heardOut.has(runId, toldBefore)), upTo: acceptedAt };
+        const prelude = { runIds: recent.filter((runId) => !endedRuns.has(runId, endedBefore)), upTo: acceptedAt };
         const start = { scope: allSessions, after: acceptedAt, fromCursor: false, liveFrom: 0, live: true, prelude };
         if (connection.isOpen()) begin(connection, start, undefined);
       }
-      // Whoever says nothing is a client of the first protocol: it hears of everything, and of what is going on first.
-      const silence = setTimeout(() => {
-        // After a busy time, what a client has said may not have been read yet: that comes before the next immediate.
+      // A client that sends no subscribe is of protocol version 1: it gets all events, and first those of active runs.
+      const silenceTimer = setTimeout(() => {
+        // The event loop may have been blocked past this timer: sockets are read before the next setImmediate.
         setImmediate(() => {
-          if (!hasSpoken) beginUnasked();
+          if (!hasSentLine) beginLegacySubscription();
         });
       }, limits.v1SilenceMs);
     },
@@ -154,7 +158,7 @@ export function createEventServer({ engine, cursors, clients, logId, now, lineRo
   };
 }
 
-/** Here the wire's word for all sessions ends. */
+/** The only place that knows the wildcard session id of the wire. */
 function toScope(sessionId: string): Scope {
   return sessionId === '*' ? allSessions : { sessionId };
 }

@@ -9,10 +9,10 @@ const firstSettings = lazy(() =>
 );
 export type FirstSettings = z.infer<ReturnType<typeof firstSettings>>;
 
-/** What was set while there was no session: it counts for the next one that is made in its place. Acknowledged, so it is a row. */
+/** Settings that were changed while there was no session: they apply to the first one. They are acknowledged, and so stored in a row. */
 export function readFirstSettings({ store }: ServedEngine): FirstSettings {
-  const kept = store.meta.get('first_session');
-  return kept === undefined ? {} : firstSettings().parse(JSON.parse(kept));
+  const json = store.meta.get('first_session');
+  return json === undefined ? {} : firstSettings().parse(JSON.parse(json));
 }
 
 export function changeFirstSettings(engine: ServedEngine, change: FirstSettings): Outcome<undefined> {

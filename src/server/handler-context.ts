@@ -4,13 +4,13 @@ import type { SettingsChange } from '../core/settings.js';
 import type { Client, Clients } from './clients.js';
 import type { ViewState } from './state-view.js';
 
-/** What every handler may use. */
+/** The dependencies of command handlers. */
 export interface HandlerContext {
   engine: ServedEngine;
   clients: Clients;
   viewState: ViewState;
   newId(prefix: 'ses' | 'inp' | 'cli'): string;
-  /** What a new session gets that names nothing, or only its model. */
+  /** The default settings of a new session with this model, or with the default model. */
   sessionDefaults(model?: string): SessionDefaults;
   daemon: DaemonFacts;
 }
@@ -26,19 +26,19 @@ export interface DaemonFacts {
   logFile: string;
   logId: string;
   isDraining(): boolean;
-  /** Why the config that is there now was not read; null when it was. */
+  /** Why config.json could not be loaded; null when it was. */
   configProblem(): string | null;
-  /** Whether config.json is another than the one that was read. */
+  /** Whether config.json has changed since it was loaded. */
   isConfigStale(): boolean;
-  /** What is wrong with files that the config names. */
+  /** Problems of files that config.json names. */
   configWarnings(): string[];
   reloadConfig(): { changed: string[]; needsRestart: string[]; problem: string | null };
   startDraining(): void;
-  /** Begins an orderly stop; resolves when what ran is settled. */
+  /** Begins a graceful shutdown; resolves when all runs are settled. */
   shutdown(): Promise<void>;
 }
 
-/** The session a command means: the one it names, else the connection's, else the daemon's active one. */
+/** The session of a command: the one it names, else the connection's, else the daemon's active session. */
 export function sessionIdFor({ engine }: HandlerContext, named: string | undefined, client: Client): string | undefined {
   if (named !== undefined) return named;
   if (client.sessionId !== '') return client.sessionId;
@@ -46,7 +46,7 @@ export function sessionIdFor({ engine }: HandlerContext, named: string | undefin
   return active !== undefined && engine.store.sessions.exists(active) ? active : undefined;
 }
 
-/** The state of the session a command means; undefined when there is none, or it is being deleted. */
+/** The state of a command's session; undefined when there is none, or the session is being deleted. */
 export function stateFor(deps: HandlerContext, named: string | undefined, client: Client): SessionState | undefined {
   const id = sessionIdFor(deps, named, client);
   const state = id === undefined ? undefined : deps.engine.store.load(id);

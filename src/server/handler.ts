@@ -3,23 +3,23 @@ import { refusal, type ErrorCode, type Refusal, type RejectionWord } from '../pr
 import type { Outcome } from '../engine/door/commit.js';
 import type { Client } from './clients.js';
 
-/** What a handler answers: a reply that is true at `seq`, or a refusal. */
+/** The result of a handler: a reply as of `seq`, or a refusal. */
 export type Answer = { ok: true; type: string; payload: object | EncodedPayload; seq?: number } | { ok: false; refusal: Refusal };
 
-/** A payload that is JSON already: what is long is encoded where it is read. */
+/** A payload that is JSON already: long payloads are encoded row by row, as they are read. */
 export class EncodedPayload {
   constructor(readonly json: string) {}
 }
 
 /**
- * The answer of a waiting command: it comes later and blocks nobody. Undefined when the caller is gone. It is made only when
- * the caller has room for it, so that answers which nobody reads are not kept.
+ * A deferred reply, which does not block the connection. Undefined when the connection is closed. The reply is built only when the peer
+ * reads, so that unread replies take no memory.
  */
 export interface Later {
   later(gone: AbortSignal): Promise<(() => Answer) | undefined>;
 }
 
-/** Synchronous by type: a handler commits and answers, or says how the answer is waited for. */
+/** Synchronous by type: a handler commits and returns a reply, or a deferred reply. */
 export type Handler<T extends CommandType> = (payload: CommandPayload<T>, client: Client) => Answer | Later;
 export type Handlers = { [T in CommandType]: Handler<T> };
 
@@ -27,8 +27,8 @@ export function reply<T extends CommandType>(type: string, payload: ReplyPayload
   return { ok: true, type, payload, ...(seq === undefined ? {} : { seq }) };
 }
 
-/** While the daemon is about to stop, nothing new begins. */
-export const draining = refusal('shutting_down', 'the daemon takes no new runs: it is about to stop');
+/** The refusal of a new run while the daemon drains. */
+export const draining = refusal('shutting_down', 'the daemon takes no new runs: it is about to stop; start it again afterwards');
 
 export function refused(why: Refusal): Answer {
   return { ok: false, refusal: why };
@@ -47,7 +47,7 @@ export function sessionNotFound(sessionId: string | undefined): Answer {
   return refusedWith('session_not_found', message, { field: 'session_id' });
 }
 
-/** `accepted`, as everything that changes something answers. */
+/** The reply of commands that write. */
 export function accepted<T extends CommandType>(outcome: Outcome<unknown>, payload: ReplyPayload<T>): Answer {
   return outcome.ok ? { ok: true, type: 'accepted', payload, seq: outcome.seq } : refused(outcome.refusal);
 }

@@ -1,13 +1,13 @@
 import type { HandlerContext } from './handler-context.js';
 import type { Handlers } from './handler.js';
-import { createAskingHandlers } from './handlers/requests.js';
+import { createRequestHandlers } from './handlers/requests.js';
 import { createConnectionHandlers } from './handlers/connection.js';
 import { createDaemonHandlers } from './handlers/daemon.js';
 import { createInputHandlers } from './handlers/inputs.js';
 import { createModelHandlers } from './handlers/models.js';
 import { createPermissionHandlers } from './handlers/permissions.js';
 import { createQueueHandlers } from './handlers/queue.js';
-import { createReadingHandlers } from './handlers/history.js';
+import { createHistoryHandlers } from './handlers/history.js';
 import { createSessionHandlers } from './handlers/sessions.js';
 
 /** A handler for every row of the command table; a missing one does not compile. */
@@ -16,9 +16,9 @@ export function createHandlers(deps: HandlerContext): Handlers {
     ...createConnectionHandlers(deps),
     ...createInputHandlers(deps),
     ...createQueueHandlers(deps),
-    ...createReadingHandlers(deps),
+    ...createHistoryHandlers(deps),
     ...createSessionHandlers(deps),
-    ...createAskingHandlers(deps),
+    ...createRequestHandlers(deps),
     ...createModelHandlers(deps),
     ...createPermissionHandlers(deps),
     ...createDaemonHandlers(deps),

@@ -1,25 +1,25 @@
 import { limits } from '../protocol/limits.js';
 
 interface LineRoomSizes {
-  /** Of all unfinished lines together, but for what the oldest has beyond it. */
+  /** Budget of all unfinished lines together; only the oldest line may exceed it. */
   sharedBytesMax: number;
-  /** What every line may have without asking. */
+  /** Bytes of each line that are not counted. */
   freeBytes: number;
-  /** How long an unfinished line may stay as it is. */
+  /** Timeout of an unfinished line that does not grow. */
   idleMs: number;
 }
 
-/** The place of one connection in the budget. */
+/** The share of one connection in the budget. */
 export interface RoomHolder {
-  /** Counts the unfinished line as `bytes` long. False when there is no room: `onRoom` is called once there is. */
+  /** Reserves `bytes` for the unfinished line. False when the budget is used up: `onRoom` is called once they are reserved. */
   reserve(bytes: number): boolean;
-  /** The line has ended, or nobody waits for its end any more. */
+  /** Releases the reservation: the line has ended or was discarded. */
   release(): void;
 }
 
 /**
- * One budget for the unfinished lines of all connections. The oldest of them may always grow, so that there is always one that
- * can reach its end; those that come after it wait in order when the budget is used up.
+ * One memory budget for the unfinished lines of all connections. To prevent a deadlock, the oldest line may always grow; later lines wait
+ * in order when the budget is used up.
  */
 export function createLineRoom({
   sharedBytesMax = limits.unfinishedLinesBytesMax,
@@ -28,11 +28,11 @@ export function createLineRoom({
 }: Partial<LineRoomSizes> = {}) {
   interface Line {
     held: number;
-    /** More than is held while it waits. */
+    /** More than `held` while the line waits. */
     wanted: number;
     onRoom(): void;
   }
-  /** Those beyond `freeBytes`, oldest first. */
+  /** Lines longer than `freeBytes`, oldest first. */
   const lines = new Set<Line>();
   let used = 0;
 
@@ -52,7 +52,7 @@ export function createLineRoom({
   function grantWaiting(): void {
     for (const line of lines) {
       if (line.wanted === line.held) continue;
-      // In order: a short line does not overtake a long one for ever.
+      // FIFO: short lines cannot starve a long one.
       if (!grant(line)) return;
       line.onRoom();
     }

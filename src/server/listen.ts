@@ -5,30 +5,30 @@ import { limits } from '../protocol/limits.js';
 import { makeDir } from '../machine/make-dir.js';
 import { connectionsMax } from './descriptors.js';
 
-/** The sockets cannot be where they were asked to be; the message says why and what to do. */
+/** The sockets cannot be bound; the message names cause and remedy. */
 export class SocketRefused extends Error {
   override name = 'SocketRefused';
 }
 
 export interface Listening {
-  /** Both sockets are still where they were put. */
-  isWhole(): boolean;
-  /** Stops taking connections and removes the sockets, unless others have been put in their place. */
+  /** Whether both socket files are still the ones that were bound. */
+  isInPlace(): boolean;
+  /** Stops accepting and removes the socket files, unless they were replaced. */
   close(): void;
 }
 
-interface Doors {
+interface SocketHandlers {
   commands(socket: Socket): void;
   events(socket: Socket): void;
-  /** Somebody connected through a door that had been left open to others. */
-  onLooseDoor(): void;
+  /** A connection came while the modes allowed other users to connect; it was closed. */
+  onInsecureMode(): void;
 }
 
 function eventsPathOf(socketPath: string): string {
   return `${socketPath}.events`;
 }
 
-/** The directory is ours alone: made 0700, or found so. One that belongs to others or is open to them is refused, not mended. */
+/** Makes the socket directory with mode 0700. An existing one of another owner or mode is refused, never changed. */
 export function prepareSocketDir(socketPath: string): void {
   const longest = Buffer.byteLength(eventsPathOf(socketPath));
   if (longest > limits.socketPathBytesMax) {
@@ -59,31 +59,31 @@ function dirProblem(dir: string): string | undefined {
   return `is open to other users (mode ${(found.mode & 0o777).toString(8)}); ${remedy}`;
 }
 
-/** A directory that has anything but sockets in it, or is shared by design (sticky, such as /tmp), serves others whom a chmod would shut out. */
+/** Whether chmod 700 is safe advice: not for a directory with other files, or a shared (sticky) one such as /tmp. */
 function isForSocketsAlone(dir: string): boolean {
   const isShared = (lstatSync(dir).mode & 0o1000) !== 0;
   return !isShared && readdirSync(dir, { withFileTypes: true }).every((entry) => entry.isSocket() || entry.name.endsWith('.sock.starting'));
 }
 
 /** Binds both sockets. Call only while holding the lock of the state directory: a stale socket file is removed. */
-export async function listen(socketPath: string, doors: Doors): Promise<Listening> {
+export async function listen(socketPath: string, handlers: SocketHandlers): Promise<Listening> {
   const paths = [socketPath, eventsPathOf(socketPath)] as const;
   for (const path of paths) await removeStale(path);
-  const servers = [await bind(paths[0], guarded(doors.commands)), await bind(paths[1], guarded(doors.events))];
+  const servers = [await bind(paths[0], checkModes(handlers.commands)), await bind(paths[1], checkModes(handlers.events))];
   const inodes = paths.map((path) => lstatSync(path).ino);
 
-  /** The modes keep others out. Should someone have loosened them, they are set right and this visitor is sent away. */
-  function guarded(accept: (socket: Socket) => void): (socket: Socket) => void {
+  /** File modes are the access control. If they were loosened, they are restored and the connection is closed. */
+  function checkModes(accept: (socket: Socket) => void): (socket: Socket) => void {
     return (socket) => {
-      if (isOursAlone(dirname(socketPath), paths)) return accept(socket);
+      if (restorePrivateModes(dirname(socketPath), paths)) return accept(socket);
       socket.destroy();
-      doors.onLooseDoor();
+      handlers.onInsecureMode();
     };
   }
 
-  const isOurs = (path: string, index: number): boolean => look(path)?.ino === inodes[index];
+  const isOurs = (path: string, index: number): boolean => statIfExists(path)?.ino === inodes[index];
   return {
-    isWhole: () => paths.every(isOurs),
+    isInPlace: () => paths.every(isOurs),
     close() {
       for (const server of servers) server.close();
       for (const path of paths.filter(isOurs)) rmSync(path, { force: true });
@@ -91,8 +91,8 @@ export async function listen(socketPath: string, doors: Doors): Promise<Listenin
   };
 }
 
-/** Undefined when nothing is there, or what should be a directory on the way is something else. */
-function look(path: string): Stats | undefined {
+/** Undefined for ENOENT and ENOTDIR. */
+function statIfExists(path: string): Stats | undefined {
   try {
     return lstatSync(path);
   } catch (error) {
@@ -102,42 +102,45 @@ function look(path: string): Stats | undefined {
   }
 }
 
-function isOursAlone(dir: string, paths: readonly string[]): boolean {
-  const dirMode = look(dir)?.mode ?? 0;
+function restorePrivateModes(dir: string, paths: readonly string[]): boolean {
+  const dirMode = statIfExists(dir)?.mode ?? 0;
   if ((dirMode & 0o077) === 0) return true;
-  const open = paths.filter((path) => ((look(path)?.mode ?? 0) & 0o077) !== 0);
+  const open = paths.filter((path) => ((statIfExists(path)?.mode ?? 0) & 0o077) !== 0);
   chmodSync(dir, 0o700);
   for (const path of open) chmodSync(path, 0o600);
   return open.length === 0;
 }
 
-/** A socket file that nobody listens on is what a killed daemon leaves. One that answers is another daemon's. */
+/** Removes a stale socket file, which a killed daemon leaves. A socket that accepts connections is another daemon's. */
 async function removeStale(path: string): Promise<void> {
-  const found = look(path);
+  const found = statIfExists(path);
   if (!found) return;
-  if (!found.isSocket()) throw new SocketRefused(`${path} is in the way: it is not a socket; move it or choose another --socket`);
-  if (await answers(path)) {
+  if (!found.isSocket())
+    throw new SocketRefused(
+      `cannot make the socket ${path}: a file that is not a socket is in the way; move it or choose another --socket`,
+    );
+  if (await isListening(path)) {
     throw new SocketRefused(`another daemon with another state directory listens on ${path}; stop it or choose another --socket`);
   }
   rmSync(path, { force: true });
 }
 
-/** Does anybody listen on a socket? */
-function answers(path: string): Promise<boolean> {
+/** Whether a process listens on a socket. */
+function isListening(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const probe = createConnection(path);
     probe.once('connect', () => {
       probe.destroy();
       resolve(true);
     });
-    // A full backlog (EAGAIN) is that of somebody who listens.
+    // EAGAIN: a process listens, and its backlog is full.
     probe.once('error', (error: NodeJS.ErrnoException) => resolve(error.code === 'EAGAIN'));
   });
 }
 
 /**
- * Binds under a name of its own and then moves the socket to its place: it appears there ready, and closing the server, which
- * removes the file that was bound, cannot take away what somebody else has put there since.
+ * Binds under a temporary name and then renames the socket: it appears atomically with its mode, and closing the server, which unlinks
+ * the name that was bound, cannot unlink a socket that replaced ours.
  */
 function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
   return new Promise((resolve, reject) => {

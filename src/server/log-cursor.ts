@@ -8,30 +8,30 @@ import type { LogPage } from './lines/log-lines.js';
 /** Where a cursor begins. */
 export interface CursorStart {
   scope: Scope;
-  /** Everything above this is sent. */
+  /** Events with a higher seq are sent. */
   after: number;
-  /** The reader had a view of the session at `after`. */
+  /** The subscriber resumes: it has a view of the session at `after`. */
   fromCursor: boolean;
-  /** Messages that end above this are live: their text comes before their end. */
+  /** Messages that end above this seq are live: their text is sent as deltas before their end. */
   liveFrom: number;
   live: boolean;
-  /** What a client without a cursor is told first: the events, up to a position, of runs that it finds in progress. */
+  /** Replay for a client of protocol version 1: events of active runs, up to a position. */
   prelude: { runIds: string[]; upTo: number } | undefined;
 }
 
 export interface LogCursor {
   readonly scope: Scope;
-  /** Writes what there is, as far as the sink takes it. Cheap when there is nothing. */
+  /** Writes new lines as far as the sink takes them. Cheap when there are none. */
   pump(): void;
-  /** Writes the rest of a line that is half written, whether the sink takes it or not. False when it is gone. */
+  /** Writes the rest of a partly written line, despite backpressure. False when its event was deleted. */
   finishLine(): boolean;
   stop(): void;
 }
 
 export interface CursorEvents {
-  /** There is nothing more to read: its session was deleted, or the rest of a line that is half written was. The owner stops the cursor. */
+  /** The session was deleted, or the event of a partly written line was. The owner stops the cursor. */
   onEnd(why: 'session_deleted' | 'line_lost'): void;
-  /** The end of a run was written. */
+  /** The agent_end of a run was written. */
   onRunEnd?(runId: string): void;
 }
 
@@ -41,8 +41,8 @@ interface Deps {
 }
 
 /**
- * One reader: a position in the log and an offset into each open message, from which it makes the lines that its sink has not had. The log
- * is its queue and the open message its buffer.
+ * One subscriber: a position in the log and an offset into each streaming message, from which the cursor makes the next lines for its sink.
+ * The log is the cursor's queue and the streaming message its buffer.
  */
 export function createLogCursor(start: CursorStart, sink: LineSink, events: CursorEvents, { engine, lines }: Deps): LogCursor {
   const { log } = lines;
@@ -51,16 +51,16 @@ export function createLogCursor(start: CursorStart, sink: LineSink, events: Curs
   let preludeTo = start.prelude ? 0 : Infinity;
   const sent = new Map<string, number[]>();
   const sentOutput = new Map<string, number>();
-  /** A long line of which some pieces are written. */
-  let begun: { seq: number; bytes: number; pieces: number } | undefined;
-  // Signals have no seq, so that a reader with a cursor may have missed some: it is told the newest of each key again.
+  /** A long line of which only the first pieces are written. */
+  let partialLine: { seq: number; bytes: number; pieces: number } | undefined;
+  // Signals have no seq, so that a subscriber that resumes may have missed some: the newest of each key is sent again.
   let seenSignals = start.fromCursor && !scope.all ? 0 : engine.signals.version();
   let scheduled = false;
   let stopped = false;
 
   function pump(): void {
     if (stopped || !sink.canTake()) return;
-    // A single delta goes straight out; a page of lines goes out together.
+    // Cork for a page of lines, not for a single delta: latency.
     const isPage = position < log.head();
     if (isPage) sink.cork?.();
     if (writePrelude() && writeLog() && start.live) writeLive();
@@ -100,7 +100,7 @@ export function createLogCursor(start: CursorStart, sink: LineSink, events: Curs
       }
     }
     if (page.more) {
-      // Others get their turn between two pages.
+      // Fairness: other subscribers are served between two pages.
       scheduleAgain();
       return false;
     }
@@ -117,41 +117,41 @@ export function createLogCursor(start: CursorStart, sink: LineSink, events: Curs
     });
   }
 
-  /** A line that is half written comes first in the next page, unless it was deleted meanwhile. */
+  /** A partly written line is the first of the next page, unless its event was deleted meanwhile. */
   function isLineLost({ lines }: LogPage): boolean {
     const [next] = lines;
-    if (!begun || (next?.seq === begun.seq && next.bytes === begun.bytes)) return false;
+    if (!partialLine || (next?.seq === partialLine.seq && next.bytes === partialLine.bytes)) return false;
     events.onEnd('line_lost');
     return true;
   }
 
-  /** False when the reader had no room for all of it; what was written is remembered. */
+  /** False when the sink did not take all of the line; the progress is kept in `partialLine`. */
   function writeLine(line: LogLine, withText: boolean): boolean {
-    if (!begun && withText && isSaid(line) && !writeEndedText(line)) return false;
+    if (!partialLine && withText && isAssistantEnd(line) && !writeEndedText(line)) return false;
     if (!writePieces(line)) return false;
     if (line.type === 'message_end' && line.messageId !== undefined) sent.delete(line.messageId);
     if (line.type === 'agent_end' && line.runId !== undefined) events.onRunEnd?.(line.runId);
     return true;
   }
 
-  function isSaid({ type, role, messageId }: LogLine): boolean {
+  function isAssistantEnd({ type, role, messageId }: LogLine): boolean {
     return type === 'message_end' && role === 'assistant' && messageId !== undefined;
   }
 
   function writePieces(line: LogLine): boolean {
-    for (let at = begun?.pieces ?? 0; at < line.pieces.length; at++) {
+    for (let at = partialLine?.pieces ?? 0; at < line.pieces.length; at++) {
       if (at > 0 && !sink.canTake()) {
-        begun = { seq: line.seq, bytes: line.bytes, pieces: at };
+        partialLine = { seq: line.seq, bytes: line.bytes, pieces: at };
         return false;
       }
       const piece = line.pieces[at];
       if (piece) sink.write(piece);
     }
-    begun = undefined;
+    partialLine = undefined;
     return true;
   }
 
-  /** Its last words come before its end. They are read from the entry: nobody keeps them for who is slow. */
+  /** The rest of a message's text is written before its message_end, from the entry: no buffer is kept for slow subscribers. */
   function writeEndedText(line: LogLine): boolean {
     const text = lines.endedTexts.open(line);
     const offsets = sent.get(line.messageId ?? '') ?? [];
@@ -166,7 +166,7 @@ export function createLogCursor(start: CursorStart, sink: LineSink, events: Curs
     return true;
   }
 
-  /** Only once the cursor is at the head: a delta never overtakes the event that introduces its message. */
+  /** Only once the cursor is at the head of the log: a delta never overtakes the event that introduces its message. */
   function writeLive(): void {
     for (const message of engine.live.openIn(scope)) {
       let offsets = sent.get(message.messageId);
@@ -187,7 +187,7 @@ export function createLogCursor(start: CursorStart, sink: LineSink, events: Curs
       sink.write(lines.live.ofSignal(signal));
       seenSignals = signal.version;
     }
-    // Those of other sessions are seen too: there is nothing to look for until the next one.
+    // Signals outside the scope count as seen, too: the next pump has nothing to compare.
     seenSignals = engine.signals.version();
   }
 
@@ -211,11 +211,11 @@ export function createLogCursor(start: CursorStart, sink: LineSink, events: Curs
     scope,
     pump,
     finishLine() {
-      if (!begun) return true;
-      const line = log.lineAt(begun.seq);
-      if (line?.bytes !== begun.bytes) return false;
-      for (const piece of line.pieces.slice(begun.pieces)) sink.write(piece);
-      begun = undefined;
+      if (!partialLine) return true;
+      const line = log.lineAt(partialLine.seq);
+      if (line?.bytes !== partialLine.bytes) return false;
+      for (const piece of line.pieces.slice(partialLine.pieces)) sink.write(piece);
+      partialLine = undefined;
       return true;
     },
     stop() {

@@ -1,6 +1,6 @@
 import { limits } from '../protocol/limits.js';
 
-/** As many of the first rows as fit a line together. There is always room for one. */
+/** The first rows that fit a page (`pageBytesMax`), but at least one. */
 export function fitting<T>(rows: readonly T[]): T[] {
   let bytes = 0;
   const end = rows.findIndex((row, index) => (bytes += jsonBytes(row)) > limits.pageBytesMax && index > 0);

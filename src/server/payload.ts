@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { refusal, type Refusal } from '../protocol/errors.js';
 
-/** Names the field that is wrong, and what it should be. */
+/** The refusal of a payload that zod rejected: names the field and the problem. */
 export function toPayloadRefusal(error: z.ZodError): Refusal {
   const [issue] = error.issues;
   const field = issue?.path.map(String).join('.') ?? '';

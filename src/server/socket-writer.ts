@@ -6,7 +6,7 @@ export interface SocketWriter extends LineSink {
   stop(): void;
 }
 
-/** A connection as a sink: it takes as much as its peer reads. A peer that takes nothing for `stalledReaderMs` has stalled. */
+/** A connection as a sink, with the backpressure of its socket. A peer that reads nothing for `stalledReaderMs` has stalled. */
 export function createSocketWriter(connection: Connection, onStalled: () => void): SocketWriter {
   let stalled: NodeJS.Timeout | undefined;
   let stopped = false;

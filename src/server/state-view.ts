@@ -14,7 +14,7 @@ export function toQueue(state: SessionState): { inputs: QueuedInput[]; paused: b
   return { inputs: clipInputs(state.inputs), paused: state.paused };
 }
 
-/** What a client sees that asks before there is a session: what the first one will have. */
+/** The state before there is a session: the settings of the first one. */
 function stateWithoutSession(engine: ServedEngine): SessionState {
   const none = emptySession('');
   const { steering_mode, follow_up_mode, active_tools } = readFirstSettings(engine);
@@ -26,14 +26,14 @@ function stateWithoutSession(engine: ServedEngine): SessionState {
   };
 }
 
-/** Everything current about a session: its rows, and what is being said and done right now. */
+/** The snapshot of a session: its rows, and its streaming messages and running tools. */
 export function createStateView(engine: ServedEngine, clients: Clients) {
   function widgetsOf(sessionId: string): Record<string, unknown> {
     const todos = sessionId === '' ? [] : engine.store.todos.read(sessionId);
     return todos.length > 0 ? { todo: todoLines(todos) } : {};
   }
 
-  /** Only a run at its calls has any, and only the calls that are next wait for something of their own. */
+  /** Why an open call does not run yet; null when it runs. */
   function waitOf({ run, requests }: SessionState, callId: string): CallWait | null {
     const call = run?.calls.find(({ id }) => id === callId);
     if (!run || !call) return null;
@@ -83,8 +83,8 @@ export function createStateView(engine: ServedEngine, clients: Clients) {
     return { run_id, outcome, error, abandoned, resume_actions: resumeActions(state, point) };
   }
 
-  return function view(known: SessionState | undefined): StateView {
-    const state = known ?? stateWithoutSession(engine);
+  return function view(session: SessionState | undefined): StateView {
+    const state = session ?? stateWithoutSession(engine);
     const { run } = state;
     const waiting = (kind: string): number => state.inputs.filter((input) => input.kind === kind).length;
     return {

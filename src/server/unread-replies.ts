@@ -1,36 +1,36 @@
 import { limits } from '../protocol/limits.js';
 
 interface UnreadRepliesSetup {
-  /** Of all connections together. */
+  /** Budget of all connections together. */
   sharedBytesMax: number;
-  /** What a connection may leave unread without being counted. */
+  /** Unread bytes of each connection that are not counted. */
   freeBytes: number;
-  /** How long a peer may read nothing while others wait for room. */
+  /** Timeout of a peer that reads nothing while others wait for room. */
   stalledMs: number;
   /** A connection was closed to make room for others. */
   onDropped(dropped: { unreadBytes: number }): void;
 }
 
 interface AccountEvents {
-  /** There is room for one reply; called once after `hasRoom` was false. */
+  /** The budget has room for one reply; called once after `hasRoom` was false. */
   onRoom(): void;
-  /** Others wait for room and this peer does not read: its connection has to be closed. */
+  /** The peer does not read and others wait for room: the connection must be closed. */
   onStalled(): void;
 }
 
-/** The place of one connection in the budget. */
+/** The share of one connection in the budget. */
 export interface ReplyAccount {
-  /** True when a reply may be built now. Otherwise the connection is queued, and `onRoom` is called in its turn. */
+  /** True when a reply may be built now. Otherwise the connection is queued, and `onRoom` is called later. */
   hasRoom(): boolean;
-  /** Says how many bytes the peer has left to read. Fewer than before mean that it reads. */
+  /** Updates the unread bytes of the connection. Fewer than before mean that the peer reads. */
   owes(bytes: number): void;
   /** The connection is closed. */
   leave(): void;
 }
 
 /**
- * One budget for the replies that clients have not read. While it is used up, further replies are not built. Room is made by
- * peers that read; if others wait, the peer that has read nothing for longest is dropped once that is `stalledMs` ago.
+ * Backpressure: one memory budget for the unread replies of all clients. While the budget is used up, further replies are not built. Peers
+ * that read make room; if others wait, a peer that has read nothing for `stalledMs` is dropped, the longest stalled first.
  */
 export function createUnreadReplies({
   sharedBytesMax = limits.unreadRepliesBytesMax,
@@ -40,19 +40,19 @@ export function createUnreadReplies({
 }: Partial<UnreadRepliesSetup> = {}) {
   interface Account extends AccountEvents {
     held: number;
-    /** When the peer last read something, or began to owe. */
+    /** When the peer last read bytes, or got its first unread ones. */
     readAt: number;
-    /** The peer has read a long reply to its end before. */
+    /** The peer has once read a long reply to its end. */
     hasRead: boolean;
-    /** It is its turn: it goes before those that wait. */
+    /** The account may build one reply before those that wait. */
     granted: boolean;
   }
-  /** The peer that has read nothing for longest comes first. */
+  /** Accounts with unread bytes, the longest stalled first. */
   const debtors = new Set<Account>();
   const waiting = new Set<Account>();
   let used = 0;
   let granting = false;
-  let isNewestNext = false;
+  let serveNewest = false;
   let timer: NodeJS.Timeout | undefined;
 
   function count(account: Account, bytes: number): void {
@@ -69,7 +69,7 @@ export function createUnreadReplies({
     serveWaiting();
   }
 
-  /** One reply a turn of the event loop: building one takes time, and decides whether there is room for the next. */
+  /** Builds one reply in each turn of the event loop: it takes time, and its size decides whether there is room for the next. */
   function serveWaiting(): void {
     if (waiting.size === 0 || granting) return;
     if (used >= sharedBytesMax) return watchOldest();
@@ -88,15 +88,15 @@ export function createUnreadReplies({
   }
 
   /**
-   * Peers that are known to read come first. Of the others the oldest and the newest take turns: many that turn out not to read
-   * cannot keep out somebody who comes after them.
+   * Peers that have read before come first. Of the others the oldest and the newest take turns, so that many stalled peers cannot starve
+   * a new one.
    */
   function nextWaiting(): Account | undefined {
     const all = [...waiting];
-    const known = all.find(({ hasRead }) => hasRead);
-    if (known) return known;
-    isNewestNext = !isNewestNext;
-    return isNewestNext ? all.at(-1) : all[0];
+    const reader = all.find(({ hasRead }) => hasRead);
+    if (reader) return reader;
+    serveNewest = !serveNewest;
+    return serveNewest ? all.at(-1) : all[0];
   }
 
   function watchOldest(): void {

@@ -153,7 +153,7 @@ describe('what is in the way', () => {
     writeFileSync(place.socket + suffix, 'mine');
     await using daemon = launch({ env: place.env() });
     expect(await daemon.ended).toBe(1);
-    expect(daemon.stderr()).toContain(`${place.socket}${suffix} is in the way`);
+    expect(daemon.stderr()).toContain(`cannot make the socket ${place.socket}${suffix}: a file that is not a socket is in the way`);
     expect(readFileSync(place.socket + suffix, 'utf8')).toBe('mine');
     expect(readdirSync(dirname(place.socket))).toHaveLength(1);
   });

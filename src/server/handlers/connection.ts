@@ -5,8 +5,8 @@ import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { jsonBytes } from '../pages.js';
 import { readMessages, withMessages } from './history.js';
 
-/** What a client should know of the bounds, in the wire's spelling. */
-const toldLimits = {
+/** The limits that the reply to hello advertises. */
+const advertisedLimits = {
   line_bytes_max: limits.lineBytesMax,
   message_inline_bytes_max: limits.messageInlineBytesMax,
   queued_inputs_max: limits.queuedInputsMax,
@@ -20,7 +20,7 @@ export function createConnectionHandlers(deps: HandlerContext): Pick<Handlers, '
   return {
     ping: () => reply<'ping'>('pong', { message: 'pong' }),
     hello(payload, client) {
-      // Otherwise every program that was connected as an observer could make itself a controller with one line.
+      // Privilege escalation: a second hello must not turn an observer into a controller.
       if (client.role === 'observer' && payload.role !== 'observer')
         return rejected('read_only_client', 'this connection said hello as an observer and stays one; open another to be a controller');
       client.saidHello = true;
@@ -35,7 +35,7 @@ export function createConnectionHandlers(deps: HandlerContext): Pick<Handlers, '
         client_id: client.id,
         log_id: daemon.logId,
         capabilities: ['subscribe', 'attach', 'input_id', 'resume_run', 'ui_request', 'search'],
-        limits: toldLimits,
+        limits: advertisedLimits,
         state_dir: daemon.stateDir,
         config_dir: daemon.configDir,
       });
@@ -45,7 +45,7 @@ export function createConnectionHandlers(deps: HandlerContext): Pick<Handlers, '
       if (!state || state.deleting) return sessionNotFound(payload.session_id);
       clients.attach(client, state.id);
       const view = viewState(state);
-      // State and messages share a line: a long queue leaves less room for history.
+      // State and messages share a line: a long state leaves fewer bytes for messages.
       const bytesMax = Math.min(limits.pageBytesMax, limits.lineBytesMax - jsonBytes(view) - limits.replyMarginBytes);
       const request = { leafId: state.leafId, limit: payload.limit ?? limits.pageRowsDefault, bytesMax };
       const { facts, messages } = readMessages(engine, state, request);

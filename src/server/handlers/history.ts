@@ -8,7 +8,7 @@ import { EncodedPayload, refusedWith, rejected, reply, sessionNotFound, type Ans
 import { fitting } from '../pages.js';
 import { isInTree } from './tree.js';
 
-/** What is told about a page of messages beside them, and the messages themselves as JSON: they are encoded where they are read. */
+/** A page of messages, encoded as JSON by the store, and the other fields of the reply. */
 interface MessagesView {
   facts: Omit<ReplyPayload<'get_messages'>, 'messages'>;
   messages: EncodedMessage[];
@@ -19,7 +19,7 @@ export function readMessages({ store }: ServedEngine, state: SessionState, reque
   return { facts: { session_id: state.id, leaf_id: request.leafId, seq: store.log.head(), has_more: hasMore }, messages };
 }
 
-/** The payload of a reply that has messages and other fields. */
+/** The payload of a reply with encoded messages and other fields. */
 export function withMessages(fields: object, messages: readonly EncodedMessage[]): EncodedPayload {
   return new EncodedPayload(`${JSON.stringify(fields).slice(0, -1)},"messages":[${messages.map(({ json }) => json).join(',')}]}`);
 }
@@ -28,7 +28,7 @@ function notOnPath(field: string, id: string): Answer {
   return refusedWith('invalid_payload', `${field}: ${id} is not a message on the path to the leaf`, { field });
 }
 
-/** The longest part that ends with a whole character. */
+/** The length without an incomplete UTF-8 character at the end. */
 function wholeCharacters(data: Buffer): number {
   let end = data.length;
   for (let back = 1; back <= Math.min(4, data.length); back++) {
@@ -43,12 +43,12 @@ function wholeCharacters(data: Buffer): number {
   return end;
 }
 
-export function createReadingHandlers(
+export function createHistoryHandlers(
   deps: HandlerContext,
 ): Pick<Handlers, 'get_state' | 'get_messages' | 'get_tree' | 'search_messages' | 'get_artifact' | 'list_runs'> {
   const { engine, viewState } = deps;
   const { store } = engine;
-  /** Ends of pages that were read lately: whoever pages on need not be walked after from the leaf again. */
+  /** Cache of the first and last messages of recent pages: the next page needs no walk from the leaf to check them. */
   const pageEnds = new Set<string>();
 
   function remember(leafId: string | null, messages: readonly EncodedMessage[]): void {
@@ -92,7 +92,7 @@ export function createReadingHandlers(
         return reply<'get_tree'>('tree', { session_id: '', nodes: [], leaf_id: null, has_more: false });
       }
       const { nodes, hasMore } = store.tree.nodes(state.id, store.sessions.baseOf(state.id));
-      // The newest are what is looked for.
+      // The newest nodes are kept.
       const shown = fitting(nodes.reverse()).reverse();
       const has_more = hasMore || shown.length < nodes.length;
       return reply<'get_tree'>('tree', { session_id: state.id, nodes: shown, leaf_id: state.leafId, has_more });

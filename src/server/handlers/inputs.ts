@@ -21,7 +21,7 @@ interface InputPayload {
   session_id?: string | undefined;
 }
 
-/** What queues show of an input is what its message will say. */
+/** The text of an input in queues: the text blocks of its content, if there are any. */
 function textFor({ text, content }: InputPayload): string {
   return content?.some(({ type }) => type === 'text') ? textOf(content) : text;
 }
@@ -41,7 +41,7 @@ export function createInputHandlers(deps: HandlerContext): Pick<Handlers, 'promp
     };
   }
 
-  /** A retry that names no session means the one that took it the first time. */
+  /** Idempotency: a retry without a session id goes to the session that accepted its input_id. */
   function targetSession(payload: InputPayload, client: Client): string | undefined {
     const namesNone = payload.session_id === undefined && client.sessionId === '';
     const earlier = namesNone && payload.input_id !== undefined ? store.inputs.acknowledged(payload.input_id) : undefined;
@@ -63,7 +63,7 @@ export function createInputHandlers(deps: HandlerContext): Pick<Handlers, 'promp
     return submitInput(state, input, earlier, fresh);
   }
 
-  /** A first prompt in an empty store makes its session, in the same commit. What is refused makes none. */
+  /** The first prompt in an empty store creates its session in the same commit; a refused prompt creates none. */
   function submitToNewSession(input: NewInput, client: Client): Outcome<Submitted> & { sessionId: string } {
     const sessionId = newId('ses');
     const fields = { ...sessionDefaults(), ...readFirstSettings(engine) };

@@ -16,10 +16,14 @@ export function createModelHandlers(deps: HandlerContext): Pick<Handlers, 'list_
       if (!state.run && daemon.isDraining()) return refused(draining);
       const planned = engine.compactions.plan(state);
       if (!planned && !state.compaction) return rejected('nothing_to_compact', 'there is nothing before the last message to summarise');
-      const wish = instruction?.trim() ?? '';
-      const wanted = { trigger: 'manual' as const, tokensBefore: planned?.tokensBefore ?? 0, instruction: wish === '' ? null : wish };
+      const trimmed = instruction?.trim() ?? '';
+      const compaction = {
+        trigger: 'manual' as const,
+        tokensBefore: planned?.tokensBefore ?? 0,
+        instruction: trimmed === '' ? null : trimmed,
+      };
       const after = engine.store.log.head();
-      const outcome = engine.commit.decide(state.id, (now, fresh) => askCompaction(now, wanted, fresh));
+      const outcome = engine.commit.decide(state.id, (now, fresh) => askCompaction(now, compaction, fresh));
       if (!outcome.ok) return refused(outcome.refusal);
       return { later: (gone) => waitForCompaction(engine, state.id, after, gone) };
     },

@@ -20,14 +20,14 @@ export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, P
   const { engine, sessionDefaults } = deps;
   const { store, commit, effectiveRules, ruleSources } = engine;
 
-  /** The directory that a command is about: the one it names, else that of the session, else that of new sessions. */
+  /** The directory of a permission command: the one it names, else the session's, else the default of new sessions. */
   function whereOf(named: { session_id?: string | undefined; cwd?: string | undefined }, client: Client): Where | Answer {
     const state = named.cwd !== undefined && named.session_id === undefined ? undefined : stateFor(deps, named.session_id, client);
     if (named.session_id !== undefined && !state) return sessionNotFound(named.session_id);
     return { cwd: named.cwd ?? state?.cwd ?? sessionDefaults().cwd, state };
   }
 
-  /** Loaded before commands like these are handled, but for a daemon that has no descriptors left, or was replaced while it ran. */
+  /** `prepareFor` has loaded the policy, unless that failed with EMFILE, or the program was replaced while the daemon ran. */
   function withPolicy(answer: (policy: Policy) => Answer): Answer {
     const policy = engine.policy();
     return policy
@@ -38,10 +38,10 @@ export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, P
         );
   }
 
-  /** A rule that can be removed. Those of a deleted session are gone with it, even when their rows are yet to be swept. */
-  function keptRule(no: number): KeptRule | undefined {
-    const kept = store.permissions.get(no);
-    return kept && (kept.sessionId === null || store.sessions.exists(kept.sessionId)) ? kept : undefined;
+  /** A stored rule. The rules of a deleted session do not count, even before their rows are swept. */
+  function findRemovableRule(no: number): KeptRule | undefined {
+    const row = store.permissions.get(no);
+    return row && (row.sessionId === null || store.sessions.exists(row.sessionId)) ? row : undefined;
   }
 
   const modeOf = (where: Where): SessionState['approvalMode'] => where.state?.approvalMode ?? sessionDefaults().approval_mode ?? 'ask';
@@ -110,7 +110,7 @@ export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, P
     },
     remove_permission({ permission_id }, client) {
       const no = /^\d{1,15}$/.test(permission_id) ? Number(permission_id) : 0;
-      const outcome = commit.decideShared(() => removeRule(permission_id, keptRule(no), byOf(client)));
+      const outcome = commit.decideShared(() => removeRule(permission_id, findRemovableRule(no), byOf(client)));
       return accepted<'remove_permission'>(outcome, { command: 'remove_permission', permission_id });
     },
     get_ruling({ tool, command, path, mode, network, unsandboxed, ...named }, client) {
@@ -128,17 +128,17 @@ export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, P
         const used = mode ?? modeOf(where);
         const rules = effectiveRules.rulesInForce(policy.workspaceOf(where.cwd), where.state?.id ?? '');
         const readOnly = engine.tools.find(tool)?.entry.readOnly === true;
-        const found = policy.judge({ toolName: tool, accesses, readOnly, mode: used, cwd: where.cwd, rules });
+        const ruling = policy.judge({ toolName: tool, accesses, readOnly, mode: used, cwd: where.cwd, rules });
         return reply<'get_ruling'>('ruling', {
-          action: found.action,
-          why: found.why,
-          parts: fitting(found.parts),
-          sandboxed: command !== undefined && found.reach.confinement.kind === 'sandbox',
-          network: found.reach.confinement.network,
-          notes: found.notes,
-          rules: found.remember,
+          action: ruling.action,
+          why: ruling.why,
+          parts: fitting(ruling.parts),
+          sandboxed: command !== undefined && ruling.reach.confinement.kind === 'sandbox',
+          network: ruling.reach.confinement.network,
+          notes: ruling.notes,
+          rules: ruling.remember,
           mode: used,
-          workspace: found.reach.workspace,
+          workspace: ruling.reach.workspace,
         });
       });
     },
@@ -150,7 +150,11 @@ export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, P
         const own = ruleSources.inWorkspace(workspace);
         if (!own) return refusedWith('invalid_payload', `cwd: ${workspace} has no config of its own`, { field: 'cwd' });
         if (digest !== undefined && digest !== own.digest) {
-          return refusedWith('invalid_payload', `digest: ${own.path} has changed since; look at it again`, { field: 'digest' });
+          return refusedWith(
+            'invalid_payload',
+            `digest: ${own.path} has changed since it was read; read it again and send its new digest`,
+            { field: 'digest' },
+          );
         }
         const outcome = commit.decideShared(() => setTrust({ workspace, digest: own.digest, trusted, by: byOf(client) }));
         return accepted<'set_trust'>(outcome, { command: 'set_trust', workspace, digest: own.digest, trusted });
@@ -160,7 +164,7 @@ export function createPermissionHandlers(deps: HandlerContext): Pick<Handlers, P
       if (session_id !== undefined && !store.sessions.exists(session_id)) return sessionNotFound(session_id);
       const before = cursor === undefined ? undefined : Number(cursor);
       if (before !== undefined && !Number.isSafeInteger(before)) {
-        return refusedWith('invalid_payload', 'cursor: not one that list_decisions gave', { field: 'cursor' });
+        return refusedWith('invalid_payload', 'cursor: must be the cursor of a reply to list_decisions', { field: 'cursor' });
       }
       const size = limit ?? limits.pageRowsDefault;
       const rows = store.audit.page(session_id, before, size + 1);

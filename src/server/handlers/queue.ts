@@ -10,7 +10,7 @@ export function createQueueHandlers(
   const { engine, daemon } = deps;
   const { store, commit } = engine;
 
-  /** An input is named by its id alone: the session it is in need not be. */
+  /** The session of an input: the id of an input is unique, so the command may leave out its session. */
   function sessionOfInput(inputId: string, named: string | undefined): string | undefined {
     return named ?? store.inputs.acknowledged(inputId)?.sessionId;
   }

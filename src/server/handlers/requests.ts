@@ -4,7 +4,7 @@ import type { HandlerContext } from '../handler-context.js';
 import { accepted, rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
 import { fitting } from '../pages.js';
 
-export function createAskingHandlers({ engine }: HandlerContext): Pick<Handlers, 'ui_response' | 'list_ui_requests'> {
+export function createRequestHandlers({ engine }: HandlerContext): Pick<Handlers, 'ui_response' | 'list_ui_requests'> {
   const { store, commit } = engine;
   return {
     ui_response({ request_id, result, error, cancelled }, client) {

@@ -30,7 +30,7 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
   const { engine, clients, newId, sessionDefaults } = deps;
   const { store, commit } = engine;
 
-  /** Old clients open a connection for each command: theirs is the daemon's active session. Ours never disturbs them. */
+  /** Clients without a hello, of protocol version 1, open a connection for each command and share the daemon's active session. */
   function movesActive(client: Client): boolean {
     return !client.saidHello;
   }
@@ -39,13 +39,13 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
     return decision.ok && movesActive(client) ? { ...decision, activate: sessionId } : decision;
   }
 
-  function hasNone(named: string | undefined, client: Client): boolean {
+  function hasNoSession(named: string | undefined, client: Client): boolean {
     return sessionIdFor(deps, named, client) === undefined;
   }
 
-  /** The same for what may be set before there is a session. */
-  function changeAtFirst(named: string | undefined, client: Client, what: FirstSettings, answer: (sessionId: string) => object): Answer {
-    if (!hasNone(named, client)) return change(named, client, what, answer);
+  /** `change` for settings that can be changed before there is a session. */
+  function changeOrDefault(named: string | undefined, client: Client, what: FirstSettings, answer: (sessionId: string) => object): Answer {
+    if (!hasNoSession(named, client)) return change(named, client, what, answer);
     const outcome = changeFirstSettings(engine, what);
     return outcome.ok ? { ok: true, type: 'accepted', payload: answer(''), seq: outcome.seq } : refused(outcome.refusal);
   }
@@ -57,7 +57,7 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
     return outcome.ok ? { ok: true, type: 'accepted', payload: answer(state.id), seq: outcome.seq } : refused(outcome.refusal);
   }
 
-  /** What is left of the context window of another model, as far as windows are known. */
+  /** The percentage left of another model's context window; null when its size is unknown. */
   function contextLeftWith({ model, contextLeftPercent, leafId }: SessionState, next = model): number | null {
     const { contextWindow: before } = engine.providers().facts(model);
     const { contextWindow: after } = engine.providers().facts(next);
@@ -68,8 +68,8 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
   function unknownProvider(model: string | undefined): Answer | undefined {
     const providers = engine.providers();
     if (model === undefined || providers.find(model)) return undefined;
-    const known = providers.names().join(', ');
-    return refusedWith('invalid_payload', `model: there is no provider ${model.split('/')[0] ?? ''}; there are ${known}`, {
+    const names = providers.names().join(', ');
+    return refusedWith('invalid_payload', `model: there is no provider ${model.split('/')[0] ?? ''}; there are ${names}`, {
       field: 'model',
     });
   }
@@ -79,11 +79,11 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
       if (payload.cwd !== undefined && !isAbsolute(payload.cwd)) {
         return refusedWith('invalid_payload', 'cwd: must be an absolute path', { field: 'cwd' });
       }
-      const wrong = unknownProvider(payload.model);
-      if (wrong) return wrong;
+      const problem = unknownProvider(payload.model);
+      if (problem) return problem;
       const id = newId('ses');
       const defaults = sessionDefaults(payload.model);
-      const isFirst = movesActive(client) && hasNone(undefined, client);
+      const isFirst = movesActive(client) && hasNoSession(undefined, client);
       const fields = {
         ...defaults,
         ...(isFirst ? readFirstSettings(engine) : {}),
@@ -132,7 +132,7 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
     },
     set_leaf({ leaf_id, session_id }, client) {
       const state = stateFor(deps, session_id, client);
-      if (!state) return hasNone(session_id, client) ? rejected('leaf_not_found') : sessionNotFound(session_id);
+      if (!state) return hasNoSession(session_id, client) ? rejected('leaf_not_found') : sessionNotFound(session_id);
       if (!isInTree(engine, state.id, leaf_id)) return rejected('leaf_not_found');
       const outcome = commit.decide(state.id, (now) => setLeaf(now, leaf_id));
       return outcome.ok ? reply<'set_leaf'>('leaf', { session_id: state.id, leaf_id }, outcome.seq) : refused(outcome.refusal);
@@ -150,8 +150,8 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
       });
     },
     update_session(payload, client) {
-      const wrong = unknownProvider(payload.model);
-      if (wrong) return wrong;
+      const problem = unknownProvider(payload.model);
+      if (problem) return problem;
       const { title, model, thinking, approval_mode, when_detached, recovery } = payload;
       const what = dropUndefined({ title, model, thinking, approval_mode, when_detached, recovery });
       return change(payload.session_id, client, what, (session_id) => ({ command: 'update_session', session_id }));
@@ -166,19 +166,19 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
       const unknown = tools.find((name) => !engine.tools.find(name));
       if (unknown !== undefined) return rejected('tool_not_registered', `there is no tool ${JSON.stringify(unknown)}`);
       const active_tools = [...new Set(tools)];
-      return changeAtFirst(session_id, client, { active_tools }, (id) => ({
+      return changeOrDefault(session_id, client, { active_tools }, (id) => ({
         command: 'set_active_tools',
         count: active_tools.length,
         session_id: id,
       }));
     },
     set_steering_mode: ({ mode, session_id }, client) =>
-      changeAtFirst(session_id, client, { steering_mode: mode }, (id) => ({ command: 'set_steering_mode', mode, session_id: id })),
+      changeOrDefault(session_id, client, { steering_mode: mode }, (id) => ({ command: 'set_steering_mode', mode, session_id: id })),
     set_follow_up_mode: ({ mode, session_id }, client) =>
-      changeAtFirst(session_id, client, { follow_up_mode: mode }, (id) => ({ command: 'set_follow_up_mode', mode, session_id: id })),
+      changeOrDefault(session_id, client, { follow_up_mode: mode }, (id) => ({ command: 'set_follow_up_mode', mode, session_id: id })),
     set_model({ model, thinking, session_id }, client) {
-      const wrong = unknownProvider(model);
-      if (wrong) return wrong;
+      const problem = unknownProvider(model);
+      if (problem) return problem;
       return change(session_id, client, dropUndefined({ model, thinking }), (id) => ({ command: 'set_model', model, session_id: id }));
     },
   };
@@ -190,7 +190,7 @@ function dropUndefined<T extends object>(fields: T): Defined<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
-/** What a branch is called: after its parent, or after what was first said there. */
+/** The title of a branch: that of its parent, or the parent's first user message. */
 function branchTitle(parent: string): string {
   const line = parent.replaceAll(/\s+/g, ' ').trim();
   if (line === '') return '';

@@ -9,21 +9,21 @@ export interface EndedText {
   lineFrom(block: number, from: number): DeltaLine | undefined;
 }
 
-/** The texts of messages that have just ended, for readers in the middle of them: read and encoded once for all of them. */
+/** Cache of the text of a message that has just ended, for subscribers in the middle of it: read and encoded once. */
 export function createEndedTexts(engine: Pick<ServedEngine, 'store' | 'live'>, liveLines: LiveLines) {
   let newest: { messageId: string; text: EndedText } | undefined;
 
   function read(line: LogLine, messageId: string): EndedText {
     const address: MessageAddress = { sessionId: line.sessionId, runId: line.runId ?? '', turnId: line.turnId ?? '', messageId };
     const content: ContentBlock[] = engine.store.entries.contentOf(messageId) ?? [];
-    let made: { block: number; from: number; line: DeltaLine | undefined } | undefined;
+    let cached: { block: number; from: number; line: DeltaLine | undefined } | undefined;
     return {
       blocks: content.length,
       lineFrom(block, from) {
-        if (made?.block === block && made.from === from) return made.line;
+        if (cached?.block === block && cached.from === from) return cached.line;
         const wanted = content[block];
         const next = wanted && liveLines.ofEnded(address, block, wanted, from);
-        made = { block, from, line: next };
+        cached = { block, from, line: next };
         return next;
       },
     };
@@ -37,7 +37,7 @@ export function createEndedTexts(engine: Pick<ServedEngine, 'store' | 'live'>, l
       if (newest?.messageId !== messageId) newest = { messageId, text: read(line, messageId) };
       return newest.text;
     },
-    /** Called when readers have been served: a long text is not kept for nobody. */
+    /** Drops the cache. To be called when subscribers were pumped. */
     forget(): void {
       newest = undefined;
     },

@@ -1,6 +1,6 @@
 import type { LogLine } from './log-line.js';
 
-/** Lines that were read from the store a moment ago, for others who are at the same place. The newest is kept however long it is. */
+/** LRU cache of lines that were read from the store, for subscribers at the same position. The newest line stays, of any length. */
 export function createLineCache(bytesMax: number) {
   const lines = new Map<number, LogLine>();
   let bytes = 0;

@@ -1,14 +1,14 @@
 /**
- * Where the lines of a cursor go: a socket, or a part of the daemon that listens (a hook, a notification, a relay). A sink says how much it
- * takes. Meanwhile the cursor keeps its place and queues nothing, so that a slow sink costs a piece of a line, gets fewer and larger deltas,
- * and misses no durable event. Whoever owns the sink pumps the cursor when there is room again.
+ * Where the lines of a cursor go: a socket, or a part of the daemon that listens (a hook, a notification, a relay). A sink has
+ * backpressure: while the sink takes nothing, the cursor keeps its position and queues nothing, so that a slow sink costs a piece of a
+ * line, gets fewer and larger deltas, and misses no durable event. The owner of the sink pumps the cursor when there is room again.
  */
 export interface LineSink {
-  /** Asked before every write: backpressure. */
+  /** Backpressure: called before every write. */
   canTake(): boolean;
-  /** Takes a line with its newline, or a piece of a long one; pieces of a line follow one another. Other sinks get the same bytes. */
+  /** Takes a line with its newline, or the next piece of a long line. The bytes are shared with other sinks: do not modify them. */
   write(bytes: Buffer): void;
-  /** Many lines may follow until `uncork`, which can go out together. */
+  /** Lines until `uncork` may be buffered and sent together. */
   cork?(): void;
   uncork?(): void;
 }

@@ -3,7 +3,7 @@ import { createEndedTexts } from './ended-texts.js';
 import { createLiveLines } from './live-lines.js';
 import { createLogLines } from './log-lines.js';
 
-/** The events of an engine as lines of the wire, each encoded once for all who read it. */
+/** The events of an engine as encoded lines, each encoded once for all subscribers. */
 export function createLines(engine: ServedEngine, now: () => number) {
   const log = createLogLines(engine);
   const live = createLiveLines(now);
@@ -12,7 +12,7 @@ export function createLines(engine: ServedEngine, now: () => number) {
     log,
     live,
     endedTexts,
-    /** Called when the readers of a session have been served: what was kept for them alone is let go. */
+    /** Trims the caches. To be called when the subscribers of a session were pumped. */
     forget(sessionId: string): void {
       endedTexts.forget();
       engine.live.forgetEnded(sessionId);

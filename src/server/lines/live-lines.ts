@@ -9,18 +9,18 @@ import type { ContentBlock } from '../../protocol/messages.js';
 
 export interface DeltaLine {
   bytes: Buffer;
-  /** The offset at which a reader of this line goes on. */
+  /** The offset after this delta. */
   end: number;
 }
 
-interface MadeLine extends DeltaLine {
+interface CachedLine extends DeltaLine {
   from: number;
 }
 
-/** What is heard of live text as lines. The last line of each is kept: one encoding serves every reader at the same offset. */
+/** Encodes deltas of streaming text. The last line of each block is cached for all subscribers at the same offset. */
 export function createLiveLines(now: () => number) {
-  const ofBlocks = new WeakMap<OpenBlock, MadeLine>();
-  const ofTools = new WeakMap<OpenTool, MadeLine>();
+  const ofBlocks = new WeakMap<OpenBlock, CachedLine>();
+  const ofTools = new WeakMap<OpenTool, CachedLine>();
   const ofSignals = new WeakMap<Signal, Buffer>();
   let lineCount = 0;
 
@@ -28,38 +28,38 @@ export function createLiveLines(now: () => number) {
     return Buffer.from(`${encodeLive(event, ++lineCount, new Date(atMs).toISOString())}\n`);
   }
 
-  function encodeUpdate(address: MessageAddress, index: number, block: Spoken, offset: number, delta: string): Buffer {
+  function encodeUpdate(address: MessageAddress, index: number, block: DeltaBlock, offset: number, delta: string): Buffer {
     return encode({ type: 'message_update', payload: toUpdate(address, index, block, offset, delta) }, now());
   }
 
   return {
-    /** The next line for a reader that has a block up to `from`; undefined when there is nothing new. */
+    /** The next delta of a block from offset `from` on; undefined when there is none. */
     ofMessage(message: OpenMessage, index: number, from: number): DeltaLine | undefined {
       const block = message.blocks[index];
       if (!block) return undefined;
       const length = block.text.length();
       if (from >= length) return undefined;
-      const made = ofBlocks.get(block);
-      if (made?.from === from && (made.end === length || made.end - from >= limits.deltaUnitsMax - 1)) return made;
+      const cached = ofBlocks.get(block);
+      if (cached?.from === from && (cached.end === length || cached.end - from >= limits.deltaUnitsMax - 1)) return cached;
       const delta = block.text.slice(from, limits.deltaUnitsMax);
       const line = { from, end: from + delta.length, bytes: encodeUpdate(message, index, block, from, delta) };
       ofBlocks.set(block, line);
       return line;
     },
-    /** The next line of a message that has ended, for a reader that was in the middle of it. */
+    /** The next delta of a message that has ended, for a subscriber in the middle of it. */
     ofEnded(address: MessageAddress, index: number, block: ContentBlock, from: number): DeltaLine | undefined {
-      const spoken = toSpoken(block);
-      // How a call's arguments were spelled is known only while they are being said: they come whole or not at all.
-      if (from >= spoken.text.length || (spoken.kind === 'tool_call' && from > 0)) return undefined;
-      const delta = spoken.text.slice(from, wholeUnits(spoken.text, from + limits.deltaUnitsMax));
-      return { bytes: encodeUpdate(address, index, spoken, from, delta), end: from + delta.length };
+      const deltaBlock = toDeltaBlock(block);
+      // The raw JSON of a call's arguments is gone after streaming, and offsets with it: all of the arguments are sent, or nothing.
+      if (from >= deltaBlock.text.length || (deltaBlock.kind === 'tool_call' && from > 0)) return undefined;
+      const delta = deltaBlock.text.slice(from, wholeUnits(deltaBlock.text, from + limits.deltaUnitsMax));
+      return { bytes: encodeUpdate(address, index, deltaBlock, from, delta), end: from + delta.length };
     },
-    /** The next line for a reader that has the output of a tool up to `from`. */
+    /** The next delta of a tool's output from offset `from` on. */
     ofTool(tool: OpenTool, from: number): DeltaLine | undefined {
       const end = tool.offset + tool.tail.length;
       if (from >= end) return undefined;
-      const made = ofTools.get(tool);
-      if (made?.from === from && made.end === end) return made;
+      const cached = ofTools.get(tool);
+      if (cached?.from === from && cached.end === end) return cached;
       const start = Math.max(from, tool.offset);
       const payload = {
         session_id: tool.sessionId,
@@ -76,17 +76,23 @@ export function createLiveLines(now: () => number) {
       return line;
     },
     ofSignal(signal: Signal): Buffer {
-      const made = ofSignals.get(signal) ?? encode(signal.event, signal.atMs);
-      ofSignals.set(signal, made);
-      return made;
+      const cached = ofSignals.get(signal) ?? encode(signal.event, signal.atMs);
+      ofSignals.set(signal, cached);
+      return cached;
     },
   };
 }
 export type LiveLines = ReturnType<typeof createLiveLines>;
 
-type Spoken = Pick<OpenBlock, 'kind' | 'toolCallId' | 'toolName'>;
+type DeltaBlock = Pick<OpenBlock, 'kind' | 'toolCallId' | 'toolName'>;
 
-function toUpdate(address: MessageAddress, index: number, block: Spoken, offset: number, delta: string): EventPayload<'message_update'> {
+function toUpdate(
+  address: MessageAddress,
+  index: number,
+  block: DeltaBlock,
+  offset: number,
+  delta: string,
+): EventPayload<'message_update'> {
   const at = {
     session_id: address.sessionId,
     run_id: address.runId,
@@ -107,7 +113,7 @@ function toUpdate(address: MessageAddress, index: number, block: Spoken, offset:
   }
 }
 
-function toSpoken(block: ContentBlock): Spoken & { text: string } {
+function toDeltaBlock(block: ContentBlock): DeltaBlock & { text: string } {
   const none = { toolCallId: undefined, toolName: undefined };
   switch (block.type) {
     case 'text':

@@ -2,7 +2,7 @@ import type { DurableEvent, DurableType } from '../../protocol/events.js';
 import { encodeDurable } from '../../protocol/encode.js';
 import { limits } from '../../protocol/limits.js';
 
-/** A durable event as subscribers need it: where it stands, whom it concerns, and its bytes, made once for all of them. */
+/** An encoded durable event, with the fields that cursors read. */
 export interface LogLine {
   seq: number;
   sessionId: string;
@@ -12,7 +12,7 @@ export interface LogLine {
   runId: string | undefined;
   turnId: string | undefined;
   deleted: boolean;
-  /** The line with its newline. Each piece has memory of its own, so that who waits to write one does not keep the others. */
+  /** The line with its newline. Each piece is a Buffer of its own, so that a queued piece does not retain the memory of the others. */
   pieces: readonly Buffer[];
   bytes: number;
 }
@@ -50,7 +50,7 @@ function toPieces(line: string): Buffer[] {
   return pieces;
 }
 
-/** Small buffers usually share a block with others, and one that is kept would keep all of it. */
+/** Unpooled: a small Buffer from Node's pool would retain the whole pool. */
 function toOwnBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);

@@ -12,18 +12,18 @@ export interface LogPage {
 }
 
 /**
- * The log as lines. The newest are encoded when they are first read and kept within a bound, so that whoever keeps up costs no reading;
- * older ones are read from the store. A long line is always made of its row: whoever has written a part of it finds the same bytes later.
+ * The log as encoded lines. A bounded cache has the newest lines, the tail, so that subscribers that keep up cause no SQL; older lines are
+ * read from the store. A long line is always made of its row, so that a cursor that has written a part of it finds the same bytes later.
  */
 export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngine, 'store' | 'onCommitted'>) {
-  /** Long ones are not kept: of them only where they stand is known here. */
+  /** A long line has only its position here, not its bytes. */
   let tail: (LogLine | { seq: number; sessionId: string; bytes: number; pieces?: undefined })[] = [];
   let tailBytes = 0;
   /** Every line above this seq is in the tail. */
   let tailFrom = log.head();
   const readLines = createLineCache(limits.eventCacheBytesMax);
 
-  /** Just committed and not in the tail yet: whoever made the commit is answered before its lines are encoded for others. */
+  /** Committed events that are not in the tail yet: the reply to the command is sent before its events are encoded. */
   let unencoded: DurableEvent[] = [];
 
   onCommitted((events) => {
@@ -34,23 +34,24 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
   function encodeTail(): void {
     for (const event of unencoded) {
       const line = isLong(event) ? undefined : toLogLine(event);
-      const kept = line?.pieces.length === 1 ? line : { seq: event.seq, sessionId: event.payload.session_id, bytes: tuning.longTailBytes };
-      tail.push(kept);
-      tailBytes += kept.bytes;
+      const tailLine =
+        line?.pieces.length === 1 ? line : { seq: event.seq, sessionId: event.payload.session_id, bytes: tuning.longTailBytes };
+      tail.push(tailLine);
+      tailBytes += tailLine.bytes;
     }
     unencoded = [];
     if (tailBytes > limits.eventTailBytesMax * 8) trimTail();
   }
 
   function lineOf(event: LoggedEvent): LogLine {
-    const known = readLines.get(event.seq);
-    if (known) return known;
+    const cached = readLines.get(event.seq);
+    if (cached) return cached;
     const line = toLogLine(event.read());
     readLines.add(line);
     return line;
   }
 
-  /** Within a page each line is read and encoded; a page ends at a bound of rows or bytes. */
+  /** Encodes events up to a bound of rows or bytes. */
   function toPage(events: Iterable<LoggedEvent>): LogPage {
     const lines: LogLine[] = [];
     let bytes = 0;
@@ -64,8 +65,8 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
   }
 
   function lineAt(seq: number): LogLine | undefined {
-    const known = readLines.get(seq);
-    if (known) return known;
+    const cached = readLines.get(seq);
+    if (cached) return cached;
     const event = log.at(seq);
     return event && lineOf({ seq, read: () => event });
   }
@@ -106,9 +107,9 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
   }
 
   return {
-    /** The newest committed position. */
+    /** The newest committed seq. */
     head: log.head,
-    /** A page of what stands after a cursor. */
+    /** A page of lines after a position. */
     readAfter(scope: Scope, after: number): LogPage {
       if (after >= log.head()) return { lines: [], more: false };
       if (unencoded.length > 0) encodeTail();
@@ -118,9 +119,9 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
     readRuns(runIds: string[], after: number, upTo: number): LogPage {
       return toPage(log.ofRuns(runIds, after, upTo, limits.eventPageRowsMax + 1));
     },
-    /** Undefined when it was deleted. */
+    /** Undefined when the event was deleted. */
     lineAt,
-    /** Called when readers have been served: what was just committed is kept for them until then, encoded once. */
+    /** Trims the tail to its bound. To be called when subscribers were pumped: until then new lines stay in the tail. */
     trim(): void {
       if (unencoded.length > 0) encodeTail();
       if (tailBytes > limits.eventTailBytesMax) trimTail();
@@ -130,12 +131,12 @@ export function createLogLines({ store: { log }, onCommitted }: Pick<ServedEngin
 export type LogLines = ReturnType<typeof createLogLines>;
 
 const tuning = {
-  /** What a long line counts for in the tail, which does not have its bytes. */
+  /** The size of a long line in the tail, which has only its position. */
   longTailBytes: 256,
   unencodedMax: 16,
 } as const;
 
-/** True when the line is surely long. To know it of the others they have to be encoded. */
+/** True when the line is certainly long; otherwise its length is known after encoding. */
 function isLong({ payload }: DurableEvent): boolean {
   const { message, result, input } = payload as { message?: { text?: string }; result?: unknown; input?: { text?: string } };
   const texts = [message?.text, result, input?.text];
