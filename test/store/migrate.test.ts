@@ -124,11 +124,12 @@ describe('a migration', () => {
         db.prepare('INSERT INTO input_text VALUES (?, ?, ?, ?)').run(`inp_${i}`, revision, `text ${i} at ${revision}`, null);
     }
     db.exec('DELETE FROM event WHERE seq > 290');
-    const everything = (): unknown[] =>
-      ['event', 'input', 'input_text'].map((table) => db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
-    const rows = everything();
+    const everything = (): object[][] =>
+      ['event', 'input', 'input_text'].map((table) => db.prepare<[], object>(`SELECT * FROM ${table} ORDER BY 1, 2`).all());
+    const [events, inputRows, texts] = everything();
     migrate(db, migrations);
-    expect(everything()).toMatchObject(rows);
+    // The one column that inputs have got since then.
+    expect(everything()).toEqual([events, inputRows?.map((row) => ({ ...row, first_text: null })), texts]);
     const inputs = createInputRows(db).read;
     const queue = Array.from({ length: 300 }, (_, at) => 300 - at).map((i) => ({
       input_id: `inp_${i}`,
