@@ -3,6 +3,7 @@ import { getEventListeners, once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { createHttpFetch } from '../../src/providers/http/http-fetch.js';
+import { closed } from '../support/raw-client.js';
 import { createRawServer } from './raw-server.js';
 import { createWire, ok, onRequests, readWhole } from './wire.js';
 
@@ -37,7 +38,7 @@ describe('an abort', () => {
     stop.abort();
     await expect(asking).rejects.toMatchObject({ name: 'AbortError' });
     socket.resume();
-    await once(socket, 'close');
+    await closed(socket);
   });
 
   test('before the headers hangs up', async () => {
@@ -46,7 +47,7 @@ describe('an abort', () => {
     const asking = createHttpFetch()(wire.url, { headers: {}, signal: stop.signal });
     const socket = await wire.next();
     await expect(asking).rejects.toMatchObject({ name: 'AbortError' });
-    if (!socket.closed) await once(socket, 'close');
+    await closed(socket);
     expect(listenersOf(stop.signal)).toBe(0);
   });
 
@@ -61,7 +62,7 @@ describe('an abort', () => {
     stop.abort();
     await expect(reading).rejects.toMatchObject({ name: 'AbortError' });
     const [socket] = wire.sockets;
-    if (!socket?.closed) await once(socket!, 'close');
+    await closed(socket!);
     expect(listenersOf(stop.signal)).toBe(0);
   });
 
@@ -103,7 +104,7 @@ describe('a connection', () => {
   test('that is not used for a while is closed', async () => {
     await using wire = await createWire((socket) => onRequests(socket, () => void socket.write(ok)));
     expect(await readWhole(await createHttpFetch({ keptMs: 10 })(wire.url, { headers: {} }))).toBe('ok');
-    await once(wire.sockets[0]!, 'close');
+    await closed(wire.sockets[0]!);
   });
 
   test.each(['end', 'resetAndDestroy'] as const)('that was used before and is dead (%s) loses no request', async (hangUp) => {

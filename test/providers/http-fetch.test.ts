@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { brotliCompressSync, createGzip, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { createHttpFetch } from '../../src/providers/http/http-fetch.js';
+import { closed } from '../support/raw-client.js';
 import { createRawServer, writeForever } from './raw-server.js';
 import { createWire, ok, onRequests, readWhole } from './wire.js';
 
@@ -90,7 +90,7 @@ describe('an answer', () => {
     const asking = createHttpFetch()(wire.url, { headers: {} });
     const socket = await wire.next();
     await expect(asking).rejects.toMatchObject({ message: 'fetch failed', cause: { code: 'HPE_HEADER_OVERFLOW' } });
-    if (!socket.closed) await once(socket, 'close');
+    await closed(socket);
   });
 
   test.each([
@@ -176,7 +176,7 @@ describe('an answer', () => {
     const asking = createHttpFetch()(wire.url, { headers: {} });
     const socket = await wire.next();
     const answer = await asking;
-    await once(socket, 'close');
+    await closed(socket);
     await new Promise((resolve) => setImmediate(resolve));
     expect(await readWhole(answer)).toBe(long);
   });
@@ -195,7 +195,7 @@ describe('an answer', () => {
     expect(await readWhole(answer)).toBe('no');
     // It leaves although not everything was sent.
     socket.resume();
-    await once(socket, 'close');
+    await closed(socket);
   });
 
   test('that comes before the request is read, from a server that then leaves, is heard', async () => {

@@ -106,3 +106,11 @@ export async function openRaw(path: string): Promise<RawClient> {
   };
   return client;
 }
+
+/** Resolves when a socket is closed, now or before, be it with an error: `once` of events would reject on that. */
+export function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once('close', () => resolve());
+  });
+}
