@@ -35,6 +35,8 @@ export interface ProcessLedger {
 export interface ProcessesDeps extends SpawnDeps {
   ledger: ProcessLedger;
   bounds(): CommandBounds;
+  /** How long a command that is asked to end may take before it is killed. */
+  killGraceMs?: number;
 }
 
 interface Running extends RunningCommand {
@@ -46,7 +48,7 @@ interface Running extends RunningCommand {
 const kernelLimitFactor = 2;
 
 /** Starts commands, and kills them with their whole process tree. */
-export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Processes {
+export function createProcesses({ ledger, bounds, killGraceMs = limits.killGraceMs, ...deps }: ProcessesDeps): Processes {
   const running = new Set<Running>();
   const runEndCallbacks = new Map<string, Set<() => Promise<void>>>();
   const bootId = machineBootId();
@@ -114,7 +116,7 @@ export function createProcesses({ ledger, bounds, ...deps }: ProcessesDeps): Pro
       runId,
       readOnly: [...confinement.readOnly, ...nested],
       exited: Promise.resolve({ code: 0, signal: null, newAutorun: [], excess: undefined }),
-      kill: () => (killing ??= kill(limits.killGraceMs)),
+      kill: () => (killing ??= kill(killGraceMs)),
     };
     try {
       ledger.note({ pid, startTime, bootId, marker, sessionId, runId, toolCallId });

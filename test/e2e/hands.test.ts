@@ -31,7 +31,7 @@ function sleepers(seconds: number): string[] {
 }
 
 async function untilAsleep(seconds: number, count = 1): Promise<void> {
-  await expect.poll(() => sleepers(seconds).length, { timeout: 20_000, interval: 20 }).toBeGreaterThanOrEqual(count);
+  await expect.poll(() => sleepers(seconds).length, { timeout: 50_000, interval: 20 }).toBeGreaterThanOrEqual(count);
 }
 
 async function approval(talk: Talk, runId: string): Promise<RawLine> {
@@ -217,14 +217,14 @@ describe.each([
     const runId = await talk.prompt(`run sleep ${seconds} in the background`);
     expect((await resultOf(talk, runId)).result).toMatch(/bg_/);
     await talk.ended(runId);
-    await expect.poll(() => sleepers(seconds), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => sleepers(seconds), { timeout: 40_000 }).toEqual([]);
   });
 
   test.skipIf(skip)('are gone when their session is deleted', async () => {
     const daemon = shared();
     const { talk, seconds } = await start(daemon, nasty);
     await talk.ok('delete_session');
-    await expect.poll(() => sleepers(seconds), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => sleepers(seconds), { timeout: 40_000 }).toEqual([]);
   });
 
   test.skipIf(skip)('are gone when the daemon has stopped', async () => {

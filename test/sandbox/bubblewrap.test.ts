@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createBubblewrap, findBubblewrap, toBubblewrapArgs } from '../../src/sandbox/bubblewrap.js';
 import type { Confinement } from '../../src/sandbox/port.js';
+import { readProcesses } from '../../src/sandbox/process-table.js';
 import { missing } from '../needs.js';
-import { confine, follow, runIn, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
+import { ampleGraceMs, confine, follow, runIn, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { makeTempDir } from '../support/temp-dir.js';
 
 const here = { cwd: '/', bubblewrap: { disablesUserns: true, bindsDescriptors: true } };
@@ -257,7 +258,7 @@ describe.skipIf(missing('bwrap'))('a sandbox (needs bwrap)', () => {
     using places = makePlaces();
     const said = await say(
       places.workspace,
-      `test -r /etc/resolv.conf && /usr/bin/python3 -c 'import socket; print(socket.create_connection(("127.0.0.1", ${port}), 2).recv(5))'`,
+      `test -r /etc/resolv.conf && /usr/bin/python3 -c 'import socket; print(socket.create_connection(("127.0.0.1", ${port}), 20).recv(5))'`,
       { network: true },
     );
     expect(said).toBe("b'hello'\n0");
@@ -293,20 +294,16 @@ describe.skipIf(missing('bwrap'))('a sandbox (needs bwrap)', () => {
     using places = makePlaces();
     const { workspace } = places;
     vi.stubEnv('TMPDIR', places.root);
-    const processes = testProcesses(workspace);
-    const look = () => ({
+    const processes = testProcesses(workspace, {}, { killGraceMs: ampleGraceMs });
+    const look = async () => ({
       // Of the mounts of the whole machine, which other programs change, those that a sandbox could have left.
       mounts: readFileSync('/proc/self/mountinfo', 'utf8')
         .split('\n')
         .filter((line) => [places.root, '/newroot', '/oldroot', 'bubblewrap'].some((sign) => line.includes(sign))),
       temporary: readdirSync(places.root),
-      zombies: readdirSync('/proc').filter((pid) => {
-        if (!/^\d+$/.test(pid) || !existsSync(`/proc/${pid}/stat`)) return false;
-        const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/.*\) /, '').split(' ');
-        return fields[0] === 'Z' && fields[1] === String(process.pid);
-      }),
+      zombies: (await readProcesses(0)).filter(({ parent, dead }) => parent === process.pid && dead),
     });
-    const before = look();
+    const before = await look();
     const seconds = uniqueSeconds();
     const codes: number[] = [];
     for (let i = 0; i < 10; i++) {
@@ -323,7 +320,7 @@ describe.skipIf(missing('bwrap'))('a sandbox (needs bwrap)', () => {
       codes.push(...(await Promise.all(ran)));
     }
     expect(codes).toEqual(Array.from({ length: 100 }, (_, i) => (i % 2 ? i % 10 : 143)));
-    const after = look();
+    const after = await look();
     expect(after.mounts).toEqual([]);
     expect(after.zombies).toEqual([]);
     expect(after.temporary).toEqual(before.temporary);

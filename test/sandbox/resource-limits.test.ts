@@ -89,7 +89,7 @@ test.skipIf(missing('bwrap'))(
     const making = spawn('bwrap', waiting, { stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe'] });
     const greedy = spawn('sh', ['-c', 'sleep 1000 & sleep 1000 & sleep 1000 & wait'], { detached: true, stdio: 'ignore' });
     try {
-      await expect.poll(() => namespaceInit(making.pid ?? 0)).toBeDefined();
+      await expect.poll(() => namespaceInit(making.pid ?? 0), { timeout: 20_000 }).toBeDefined();
       const watch = createResourceWatch();
       const told: string[] = [];
       const bounds = { ...roomy, processes: 3 };

@@ -28,13 +28,18 @@ interface ProcessesSetup {
   ledger?: MemoryLedger;
   bounds?: CommandBounds;
   bubblewrap?: () => BubblewrapFound;
+  /** As the daemon has it, unless told. */
+  killGraceMs?: number;
 }
+
+/** For a test that tells by its code how a command ended: on a busy machine one that obeys may take longer than the daemon waits. */
+export const ampleGraceMs = 20_000;
 
 /** Processes as the daemon has them, with an environment of the test's own. */
 export function testProcesses(
   home: string,
   env: Record<string, string> = {},
-  { ledger = memoryLedger(), bounds = roomy, bubblewrap = createBubblewrap() }: ProcessesSetup = {},
+  { ledger = memoryLedger(), bounds = roomy, bubblewrap = createBubblewrap(), ...more }: ProcessesSetup = {},
 ): Processes {
   return createProcesses({
     ledger,
@@ -43,6 +48,7 @@ export function testProcesses(
     home,
     umask: 0o022,
     bounds: () => bounds,
+    ...more,
   });
 }
 

@@ -1,15 +1,19 @@
 import { getEventListeners } from 'node:events';
-import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createBashTool } from '../../src/tools/shell/bash.js';
 import type { ToolContext } from '../../src/tools/port.js';
 import type { Confinement } from '../../src/sandbox/port.js';
 import type { Processes } from '../../src/sandbox/port.js';
 import { missing } from '../needs.js';
-import { confine, randomId, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
+import { ampleGraceMs, confine, randomId, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { makeTempDir } from '../support/temp-dir.js';
 import { badFields, callTool, parseArgs, toolContext, workspaceReach, type Said } from '../support/tool-context.js';
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 interface Place extends Disposable {
   cwd: string;
@@ -21,7 +25,7 @@ interface Place extends Disposable {
 function makePlace(kind: Confinement['kind'] = 'bare'): Place {
   const dir = makeTempDir();
   const cwd = realpathSync(dir.path);
-  const processes = testProcesses(cwd);
+  const processes = testProcesses(cwd, {}, { killGraceMs: ampleGraceMs });
   const bash = createBashTool({ processes });
   const reach = { ...workspaceReach(cwd), confinement: confine(kind, cwd) };
   const context = toolContext({ cwd, sessionId: randomId('ses'), runId: randomId('run'), reach });
@@ -82,9 +86,14 @@ test('stopped before it began, nothing is started', async () => {
 test('when its time is over it is ended, and the result says so', async () => {
   using place = makePlace();
   const seconds = uniqueSeconds();
-  const { text, isError } = await place.call({ command: `echo begun; sleep ${seconds}`, timeout: 0.3 });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const call = place.call({ command: `echo begun; touch began; sleep ${seconds}`, timeout: 100 });
+  while (!existsSync(join(place.cwd, 'began'))) await new Promise((resolve) => setImmediate(resolve));
+  vi.advanceTimersByTime(100_000);
+  vi.useRealTimers();
+  const { text, isError } = await call;
   expect(text).toMatch(
-    /^begun\n\[stopped by the timeout after 0\.3 s; give a longer timeout, or background: true\]\n\[exit code 143, SIGTERM\]$/,
+    /^begun\n\[stopped by the timeout after 100 s; give a longer timeout, or background: true\]\n\[exit code 143, SIGTERM\]$/,
   );
   expect([isError, survivors(String(seconds))]).toEqual([true, []]);
 });
