@@ -102,7 +102,8 @@ export function createUnreadReplies({
   function watchOldest(): void {
     const [oldest] = debtors;
     if (!oldest || timer) return;
-    timer = setTimeout(dropStalled, Math.max(0, oldest.readAt + stalledMs - performance.now()));
+    // Timers come before what peers have read meanwhile is noticed: a daemon that was held up itself looks at that first.
+    timer = setTimeout(() => setImmediate(dropStalled), Math.max(0, oldest.readAt + stalledMs - performance.now()));
     timer.unref();
   }
 

@@ -105,7 +105,7 @@ test('long replies are built only while there is room, and what changes somethin
 test('while others wait, peers that read nothing are dropped; those that read get every reply in order', async () => {
   const dropped: number[] = [];
   const onDropped = ({ unreadBytes }: { unreadBytes: number }): void => void dropped.push(unreadBytes);
-  const replies = createUnreadReplies({ sharedBytesMax: 3_000_000, stalledMs: 30, onDropped });
+  const replies = createUnreadReplies({ sharedBytesMax: 3_000_000, stalledMs: 200, onDropped });
   await using server = await listenWith(replies);
   const deaf = await Promise.all(Array.from({ length: 10 }, () => openDeaf(server.path)));
   const reader = await openRaw(server.path);
@@ -138,7 +138,7 @@ test('a peer that reads slowly is not dropped, while deaf ones are', async () =>
 });
 
 test('somebody new who reads does not wait for all the deaf ones that came before', async () => {
-  const replies = createUnreadReplies({ sharedBytesMax: 3_000_000, stalledMs: 50 });
+  const replies = createUnreadReplies({ sharedBytesMax: 3_000_000, stalledMs: 200 });
   await using server = await listenWith(replies);
   const deaf: RawClient[] = [];
   for (let i = 0; i < 60; i++) deaf.push(await openDeaf(server.path));
@@ -169,7 +169,7 @@ test('nobody is dropped while nobody waits for room, and a peer that leaves give
 });
 
 test('a peer that half-closes still gets the long reply it waits for', async () => {
-  const replies = createUnreadReplies({ sharedBytesMax: 1, stalledMs: 30 });
+  const replies = createUnreadReplies({ sharedBytesMax: 1, stalledMs: 200 });
   await using server = await listenWith(replies);
   const deaf = await openDeaf(server.path);
   const last = await openRaw(server.path);
