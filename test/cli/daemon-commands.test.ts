@@ -39,7 +39,9 @@ test('without a daemon, what needs a running one says 69 and how to start it', a
 test('twenty commands at once start one daemon, and all are answered', async () => {
   await using home = makeHome();
   const ended = await Promise.all(Array.from({ length: 20 }, () => runCommand(home, ['ls'])));
-  expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array.from({ length: 20 }, () => ({ code: 0, stderr: '' })));
+  // On a busy machine some may be told that the daemon, which has as much to do, takes its time.
+  const patient = expect.stringMatching(/^(berth: the daemon .* has not answered for \d+ s; still waiting\n)*$/);
+  expect(ended.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array.from({ length: 20 }, () => ({ code: 0, stderr: patient })));
   expect(countStarts(home)).toBe(1);
 });
 

@@ -188,7 +188,7 @@ export function isAlive(pid: number): boolean {
 }
 
 const pollMs = 20;
-const deadlineMs = 20_000;
+const deadlineMs = 60_000;
 
 /** Looks again and again until it likes what it sees; for things that tell nobody when they change. */
 export async function poll<T>(look: () => Promise<T> | T, likes: (seen: T) => boolean): Promise<T> {

@@ -41,7 +41,7 @@ function runExample(sessionId: string, env: Record<string, string>): Example {
       while (!pattern.test(printed)) {
         if (printed.endsWith('[ended]\n')) throw new Error(`the example ended: ${printed}`);
         await new Promise<void>((resolve, reject) => {
-          const timer = setTimeout(() => reject(new Error(`waited in vain for ${String(pattern)}: ${printed.slice(-3_000)}`)), 20_000);
+          const timer = setTimeout(() => reject(new Error(`waited in vain for ${String(pattern)}: ${printed.slice(-3_000)}`)), 60_000);
           wake.push(() => {
             clearTimeout(timer);
             resolve();

@@ -133,7 +133,9 @@ describe('what is in the way', () => {
   test('a socket that a killed daemon left is no obstacle: the next start takes no longer than the first', async () => {
     using place = makePlace();
     const took: number[] = [];
-    for (let round = 0; round < 3; round++) {
+    // A busy machine makes some starts longer, and not all of them.
+    const isNoLonger = ([first = 0, ...later]: number[]): boolean => Math.min(...later) < Math.max(1_000, 2 * first);
+    for (let round = 0; round < 8 && !isNoLonger(took); round++) {
       await using daemon = launch({ env: place.env() });
       const from = performance.now();
       await daemon.ready;
@@ -143,8 +145,7 @@ describe('what is in the way', () => {
       await daemon.ended;
       expect(existsSync(place.socket)).toBe(true);
     }
-    const [first = 0, ...later] = took;
-    expect(Math.min(...later)).toBeLessThan(Math.max(1_000, 2 * first));
+    expect({ took, isNoLonger: isNoLonger(took) }).toMatchObject({ isNoLonger: true });
   });
 
   test.each(['', '.events'])('a file at the socket path%s is refused and kept', async (suffix) => {
@@ -295,7 +296,7 @@ describe('a runtime directory that goes away while the daemon runs', () => {
         const events = await openRaw(`${socket}.events`);
         expect((await events.call('subscribe', { session_id: '*' })).ok).toBe(true);
         events.close();
-      });
+      }, 10_000);
       // Who was connected stays so.
       if (daemon.alive()) expect((await client.call('ping')).type).toBe('pong');
     }
