@@ -3,7 +3,7 @@ import { normalize } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import type { Access } from '../tools/port.js';
 import { createGlob, isGlob } from './globs.js';
-import { allowedWrites, judgePath, sayWhy, type Case, type Judged } from './path-judge.js';
+import { allowedWrites, judgePath, describeRule, type CallContext, type Judged } from './path-judge.js';
 import { needsNetwork } from './network-commands.js';
 import type { Rule } from './port.js';
 import { isBelow, isTooLong, toAbsolute, toRealPath } from './real-paths.js';
@@ -13,159 +13,170 @@ import { quoteWords } from './shell/quote.js';
 
 type Command = Extract<Access, { kind: 'command' }>;
 
-/** Judges every simple command of a shell text, and what it wants beside. */
-export function judgeCommand(command: Command, now: Case): Judged[] {
-  if (!existsSync(now.bases.workspace)) {
-    return [{ of: 'command', text: command.command, action: 'deny', why: `the session's directory ${now.cwd} is gone`, byRule: true }];
+/** Judges every simple command of a shell script, and the extras that the call requests (network, no sandbox). */
+export function judgeCommand(command: Command, context: CallContext): Judged[] {
+  if (!existsSync(context.bases.workspace)) {
+    return [{ of: 'command', text: command.command, action: 'deny', why: `the session's directory ${context.cwd} is gone`, byRule: true }];
   }
-  const parsed = parseCommand(command.command, now.bases.workspace);
+  const parsed = parseCommand(command.command, context.bases.workspace);
   if ('unclear' in parsed)
-    return [{ of: 'command', text: command.command, action: 'ask', why: `it cannot be read: ${parsed.unclear}`, byRule: true }];
-  const parts = parsed.parts.flatMap((part) => judgePart(part, command, now));
+    return [{ of: 'command', text: command.command, action: 'ask', why: `the command cannot be parsed: ${parsed.unclear}`, byRule: true }];
+  const parts = parsed.parts.flatMap((part) => judgePart(part, command, context));
   if (parts.length === 0)
     parts.push({ of: 'command', text: command.command, action: 'ask', why: 'there is no command in it', byRule: true });
-  return [...parts, ...judgeWishes(command, parts, now)];
+  return [...parts, ...judgeExtras(command, parts, context)];
 }
 
-function judgePart(part: CommandPart, command: Command, now: Case): Judged[] {
-  const there = part.cwd === undefined ? now : { ...now, cwd: toAbsolute(part.cwd, now.cwd, now.bases.home) };
-  const reads = judgeReads(part, there);
+function judgePart(part: CommandPart, command: Command, context: CallContext): Judged[] {
+  const atDirectory = part.cwd === undefined ? context : { ...context, cwd: toAbsolute(part.cwd, context.cwd, context.bases.home) };
+  const reads = judgeReads(part, atDirectory);
   if (reads?.action === 'deny') return [reads];
-  const own = judgeWords(part, command, there);
-  // A person's yes to something else may still take it out of the sandbox, but then with all of it before their eyes.
-  const stays = isConfined(now) && !command.unsandboxed && own.unsandboxed !== true;
-  return [needsNetwork(part) ? { ...own, needsNetwork: true } : own, ...(reads ? [reads] : []), ...judgeWrites(part, own, stays, there)];
+  const own = judgeWords(part, command, atDirectory);
+  // An approval of another part may still take the command out of the sandbox, but the person sees the whole command then.
+  const isSandboxed = isConfined(context) && !command.unsandboxed && own.unsandboxed !== true;
+  return [
+    needsNetwork(part) ? { ...own, needsNetwork: true } : own,
+    ...(reads ? [reads] : []),
+    ...judgeWrites(part, own, isSandboxed, atDirectory),
+  ];
 }
 
-/** What is the same for all that a command writes. */
+/** What is the same for all paths that a command writes. */
 interface Writing {
   own: Judged;
-  named: ReadonlySet<string>;
-  /** It runs in a sandbox, as far as it is for this command. */
-  stays: boolean;
-  /** What of the machine, or of people, lies in the real /tmp. */
-  inTmp: string[];
+  namedPaths: ReadonlySet<string>;
+  /** The command runs in the sandbox, unless another part of the call leaves it. */
+  isSandboxed: boolean;
+  /** Paths of the machine or of the person in the real /tmp. */
+  realTmpPaths: string[];
 }
 
-function judgeWrites(part: CommandPart, own: Judged, stays: boolean, now: Case): Judged[] {
+function judgeWrites(part: CommandPart, own: Judged, isSandboxed: boolean, context: CallContext): Judged[] {
   const writes = [...new Set(part.writes)];
   if (writes.length > limits.shellPathsMax)
     return [{ of: 'path', text: part.text, action: 'ask', why: `it writes more than ${limits.shellPathsMax} files`, byRule: true }];
   if (writes.length === 0) return [];
-  const writing = { own, named: namedBy(part), stays, inTmp: stays ? realInTmp(now) : [] };
-  return writes.flatMap((path) => judgeWrite(path, writing, now));
+  const writing = { own, namedPaths: pathsInWords(part), isSandboxed, realTmpPaths: isSandboxed ? findRealTmpPaths(context) : [] };
+  return writes.flatMap((path) => judgeWrite(path, writing, context));
 }
 
-/** Writes are judged by where they lead, whatever the words are allowed. */
-function judgeWrite(path: string | null, { own, named, stays, inTmp }: Writing, now: Case): Judged[] {
-  const writesFreely = now.mode === 'auto_edit' || now.mode === 'full';
+/** Judges a write by its real path, even when a rule allows the words of the command. */
+function judgeWrite(path: string | null, { own, namedPaths, isSandboxed, realTmpPaths }: Writing, context: CallContext): Judged[] {
+  const writesFreely = context.mode === 'auto_edit' || context.mode === 'full';
   if (path === null) {
-    // In a sandbox it can only be the workspace; that is for who lets the workspace be written.
-    if (own.action === 'allow' && stays && writesFreely) return [];
-    return [{ of: 'path', text: 'write to a place that is computed', action: 'ask', why: 'where it writes is known only when it runs' }];
+    // In the sandbox a computed path can only be in the workspace, which these modes let commands write.
+    if (own.action === 'allow' && isSandboxed && writesFreely) return [];
+    return [
+      {
+        of: 'path',
+        text: 'write to a computed path',
+        action: 'ask',
+        why: 'the path that it writes is computed and known only when it runs',
+      },
+    ];
   }
-  const isOwn = stays && isPrivate(path, inTmp, now);
-  const { remember: _, ...judged } = judgePath('write', path, isOwn ? besideOwn(now) : now);
-  // It is not there outside of a sandbox either.
-  if (isTooLong(toAbsolute(path, now.cwd, now.bases.home))) return [judged];
-  if (judged.action === 'ask' && judged.byRule !== true && isOwn) return writesFreely ? [] : [judged];
-  // In the workspace, who allows `rm x` has allowed that x is removed. A redirection is not among a rule's words.
-  const isMild = judged.action === 'ask' && judged.byRule !== true && staysInside(path, now);
-  if (isMild && named.has(path)) return own.action === 'deny' ? [judged] : [];
-  return [isAskedAnyway(judged, now) ? { ...judged, unsandboxed: true } : judged];
+  const isPrivateTmp = isSandboxed && isInPrivateTmp(path, realTmpPaths, context);
+  const { remember: _, ...judged } = judgePath('write', path, isPrivateTmp ? withoutTmpGuard(context) : context);
+  // No file can have such a path, in the sandbox or outside.
+  if (isTooLong(toAbsolute(path, context.cwd, context.bases.home))) return [judged];
+  if (judged.action === 'ask' && judged.byRule !== true && isPrivateTmp) return writesFreely ? [] : [judged];
+  // In the workspace, a rule that allows `rm x` allows the write of x. A redirection is not part of a rule's words.
+  const isAskedByMode = judged.action === 'ask' && judged.byRule !== true && staysInside(path, context);
+  if (isAskedByMode && namedPaths.has(path)) return own.action === 'deny' ? [judged] : [];
+  return [leavesRoots(judged, context) ? { ...judged, unsandboxed: true } : judged];
 }
 
-/** In a sandbox /tmp is the command's own, and gone with it, but for what is real there. */
-function isPrivate(path: string, inTmp: readonly string[], { cwd, bases }: Case): boolean {
+/** Whether a path is in the private /tmp (tmpfs) of the sandbox, and not one of the real paths mounted there. */
+function isInPrivateTmp(path: string, realTmpPaths: readonly string[], { cwd, bases }: CallContext): boolean {
   const real = toRealPath(toAbsolute(path, cwd, bases.home));
   if (real === undefined || !isBelow(real, privateDir)) return false;
-  return inTmp.every((place) => place !== privateDir && real !== privateDir && topOf(place) !== topOf(real));
+  return realTmpPaths.every((place) => place !== privateDir && real !== privateDir && firstNameInTmp(place) !== firstNameInTmp(real));
 }
 
 /**
- * What of the machine is mounted in the /tmp of a sandbox, and the home directory and berth's own: whoever names something that lies in
- * one directory of /tmp with these means the real one.
+ * Paths below /tmp that are mounted into the sandbox, or are the home directory or berth's own: a path with the same first directory below
+ * /tmp means the real one.
  */
-function realInTmp(now: Case): string[] {
-  const { roots, bases, guarded } = now;
+function findRealTmpPaths(context: CallContext): string[] {
+  const { roots, bases, guarded } = context;
   const own = guarded.own.filter((dir) => dir !== privateDir);
-  return [...roots, ...allowedWrites(now), bases.workspace, bases.home, ...own].filter((place) => isBelow(place, privateDir));
+  return [...roots, ...allowedWrites(context), bases.workspace, bases.home, ...own].filter((place) => isBelow(place, privateDir));
 }
 
 const privateDir = '/tmp';
 
 /** The first name below /tmp. */
-function topOf(path: string): string | undefined {
+function firstNameInTmp(path: string): string | undefined {
   return path.split('/')[2];
 }
 
-/** The /tmp that berth's socket lies in is not that of a sandbox. */
-function besideOwn(now: Case): Case {
-  return { ...now, guarded: { ...now.guarded, own: now.guarded.own.filter((dir) => !isBelow(privateDir, dir)) } };
+/** Drops berth's own directories that contain /tmp: the /tmp with berth's socket is not the /tmp of the sandbox. */
+function withoutTmpGuard(context: CallContext): CallContext {
+  return { ...context, guarded: { ...context.guarded, own: context.guarded.own.filter((dir) => !isBelow(privateDir, dir)) } };
 }
 
-/** What stands among the words of a command, whole or after a `=`. */
-function namedBy({ words }: CommandPart): Set<string> {
-  const named = new Set<string>();
+/** All words of a command, and the parts of words after each `=`. */
+function pathsInWords({ words }: CommandPart): Set<string> {
+  const namedPaths = new Set<string>();
   for (const word of words) {
     let rest = word ?? '';
-    named.add(rest);
+    namedPaths.add(rest);
     for (let i = 0; i < limits.shellReadsMax && rest.includes('='); i++) {
       rest = rest.slice(rest.indexOf('=') + 1);
-      named.add(rest);
+      namedPaths.add(rest);
     }
   }
-  return named;
+  return namedPaths;
 }
 
-/** A write that leaves what a sandbox gives: when it is approved, it is approved with this. */
-function isAskedAnyway(judged: Judged, { roots, cwd, bases }: Case): boolean {
+/** A write outside of the writable roots: approving it means leaving the sandbox. */
+function leavesRoots(judged: Judged, { roots, cwd, bases }: CallContext): boolean {
   if (judged.action !== 'ask') return false;
   const real = toRealPath(toAbsolute(judged.text.slice('write '.length), cwd, bases.home));
   return judged.byRule === true || real === undefined || !roots.some((root) => isBelow(real, root));
 }
 
-function isConfined({ settings }: Case): boolean {
+function isConfined({ settings }: CallContext): boolean {
   return settings.noSandbox === undefined;
 }
 
-/** A path that may not be read is not read by a command either, as far as its words tell. Undefined when there is nothing to say. */
-function judgeReads({ reads, text }: CommandPart, now: Case): Judged | undefined {
-  const denying = now.rules.filter(({ action, path }) => action === 'deny' && path !== undefined);
+/** Applies deny rules about paths to the paths in the words of a command. Undefined when no rule matches. */
+function judgeReads({ reads, text }: CommandPart, context: CallContext): Judged | undefined {
+  const denying = context.rules.filter(({ action, path }) => action === 'deny' && path !== undefined);
   if (denying.length === 0) return undefined;
   const what = { of: 'path', text, byRule: true } as const;
   if (reads.length > limits.shellPathsMax) return { ...what, action: 'ask', why: `it names more than ${limits.shellPathsMax} files` };
-  const rulesFor = createPathRules(denying, ['read', now.toolName], now.bases);
-  const absolutes = reads.map((path) => ({ path, absolute: toAbsolute(path, now.cwd, now.bases.home) }));
+  const rulesFor = createPathRules(denying, ['read', context.toolName], context.bases);
+  const absolutes = reads.map((path) => ({ path, absolute: toAbsolute(path, context.cwd, context.bases.home) }));
   for (const { path, absolute } of absolutes) {
     if (isTooLong(absolute)) continue;
     const forms = { names: [path, normalize(absolute)], real: toRealPath(absolute) ?? absolute };
-    const matched = rulesFor({ ...forms, names: [...forms.names, ...namedByGlob(absolute, denying, now)] });
-    if (matched) return { ...what, action: 'deny', why: sayWhy(matched.rule) };
+    const matched = rulesFor({ ...forms, names: [...forms.names, ...deniedPathsInGlob(absolute, denying, context)] });
+    if (matched) return { ...what, action: 'deny', why: describeRule(matched.rule) };
   }
   const tooLong = absolutes.some(({ absolute }) => isTooLong(absolute));
-  return tooLong ? { ...what, action: 'ask', why: 'a path in it is longer than any can be' } : undefined;
+  return tooLong ? { ...what, action: 'ask', why: 'a path in it is too long for any file (ENAMETOOLONG)' } : undefined;
 }
 
-/** Denied paths that a glob among a command's words may stand for. */
-function namedByGlob(absolute: string, denying: Case['rules'], { bases }: Case): string[] {
+/** Denied paths that a glob in the words of a command may expand to. */
+function deniedPathsInGlob(absolute: string, denying: CallContext['rules'], { bases }: CallContext): string[] {
   if (!/[*?[{]/.test(absolute)) return [];
   const { matches } = createGlob(normalize(absolute).replaceAll(/\[[^\]]*\]|\{[^}]*(,|\.\.)[^}]*\}/g, '*'), { slashes: true });
   return denying.flatMap(({ path = '' }) => {
-    const meant = isGlob(path) ? '' : normalize(toAbsolute(path, bases.workspace, bases.home));
-    return meant !== '' && matches(meant) ? [meant] : [];
+    const denied = isGlob(path) ? '' : normalize(toAbsolute(path, bases.workspace, bases.home));
+    return denied !== '' && matches(denied) ? [denied] : [];
   });
 }
 
-function judgeWords(part: CommandPart, { network, unsandboxed }: Command, now: Case): Judged {
+function judgeWords(part: CommandPart, { network, unsandboxed }: Command, context: CallContext): Judged {
   const what = { of: 'command', text: part.text } as const;
-  const matched = rulesForPart(now.rules, now.toolName, part);
-  const remember = rememberPart(part, now.toolName, { network, unsandboxed });
-  if (matched?.action === 'deny') return { ...what, action: 'deny', why: sayWhy(matched.rule), byRule: true };
-  if (matched?.action === 'ask') return { ...what, action: 'ask', why: sayWhy(matched.rule), byRule: true };
-  const possible = ruleThatMayApply(now.rules, now.toolName, part);
+  const matched = rulesForPart(context.rules, context.toolName, part);
+  const remember = rememberPart(part, context.toolName, { network, unsandboxed });
+  if (matched?.action === 'deny') return { ...what, action: 'deny', why: describeRule(matched.rule), byRule: true };
+  if (matched?.action === 'ask') return { ...what, action: 'ask', why: describeRule(matched.rule), byRule: true };
+  const possible = ruleThatMayApply(context.rules, context.toolName, part);
   if (possible) {
-    const why = `what it runs is known only when it runs, and may be what a rule is about (${sayWhy(possible)})`;
+    const why = `the program is computed and known only when it runs, so that a rule may apply (${describeRule(possible)})`;
     return { ...what, action: 'ask', why, byRule: true };
   }
   if (matched) {
@@ -173,48 +184,48 @@ function judgeWords(part: CommandPart, { network, unsandboxed }: Command, now: C
     return {
       ...what,
       action: 'allow',
-      why: sayWhy(matched.rule),
+      why: describeRule(matched.rule),
       byRule: true,
       ...(net === undefined ? {} : { network: net }),
       ...(free === undefined ? {} : { unsandboxed: free }),
     };
   }
   const target = cdTarget(part);
-  if (typeof target === 'string' && staysInside(target, now))
+  if (typeof target === 'string' && staysInside(target, context))
     return { ...what, action: 'allow', why: 'it stays in the workspace', byRule: true };
   const doubts = part.doubts.length > 0 ? ` (${part.doubts.join('; ')})` : '';
-  if (now.mode === 'ask') return { ...what, action: 'ask', why: `no rule allows ${JSON.stringify(part.text)}${doubts}`, remember };
-  if (isConfined(now)) return { ...what, action: 'allow', why: `the mode ${now.mode} allows it in the sandbox` };
-  return { ...what, action: 'ask', why: `the mode ${now.mode} allows it in a sandbox only`, remember };
+  if (context.mode === 'ask') return { ...what, action: 'ask', why: `no rule allows ${JSON.stringify(part.text)}${doubts}`, remember };
+  if (isConfined(context)) return { ...what, action: 'allow', why: `the mode ${context.mode} allows it in the sandbox` };
+  return { ...what, action: 'ask', why: `the mode ${context.mode} allows it in a sandbox only`, remember };
 }
 
-function staysInside(target: string, { cwd, roots, bases }: Case): boolean {
+function staysInside(target: string, { cwd, roots, bases }: CallContext): boolean {
   const real = toRealPath(toAbsolute(target, cwd, bases.home));
   return real !== undefined && roots.some((root) => isBelow(real, root));
 }
 
-function rememberPart(part: CommandPart, tool: string, wishes: { network: boolean; unsandboxed: boolean }): Rule | undefined {
+function rememberPart(part: CommandPart, tool: string, extras: { network: boolean; unsandboxed: boolean }): Rule | undefined {
   const words = exactWords(part);
-  const named = namedBy(part);
-  if (!words || !part.writes.every((path) => path !== null && named.has(path))) return undefined;
+  const namedPaths = pathsInWords(part);
+  if (!words || !part.writes.every((path) => path !== null && namedPaths.has(path))) return undefined;
   return {
     tool,
     action: 'allow',
     command: quoteWords(words),
     exact: true,
-    ...(wishes.network ? { network: true } : {}),
-    ...(wishes.unsandboxed ? { unsandboxed: true } : {}),
+    ...(extras.network ? { network: true } : {}),
+    ...(extras.unsandboxed ? { unsandboxed: true } : {}),
   };
 }
 
-/** The network, and leaving the sandbox, are given by a rule that says so or by a person. */
-function judgeWishes({ network, unsandboxed }: Command, parts: readonly Judged[], { settings, mode }: Case): Judged[] {
+/** Network access and leaving the sandbox need a rule that grants them, or an approval. */
+function judgeExtras({ network, unsandboxed }: Command, parts: readonly Judged[], { settings, mode }: CallContext): Judged[] {
   if (settings.noSandbox !== undefined) return [];
   const commands = parts.filter(({ of }) => of === 'command');
-  const named = (wish: 'network' | 'unsandboxed', why: string): Judged[] =>
-    commands.every((part) => part[wish] === true) ? [] : [{ of: 'wish', text: wish, action: 'ask', why }];
+  const namedPaths = (extra: 'network' | 'unsandboxed', why: string): Judged[] =>
+    commands.every((part) => part[extra] === true) ? [] : [{ of: 'wish', text: extra, action: 'ask', why }];
   return [
-    ...(unsandboxed ? named('unsandboxed', 'it wants to run outside the sandbox') : []),
-    ...(network && !unsandboxed && !settings.network && mode !== 'full' ? named('network', 'it wants the network') : []),
+    ...(unsandboxed ? namedPaths('unsandboxed', 'it wants to run outside the sandbox') : []),
+    ...(network && !unsandboxed && !settings.network && mode !== 'full' ? namedPaths('network', 'it wants the network') : []),
   ];
 }

@@ -4,32 +4,32 @@ import { readSmallText } from '../machine/bounded-read.js';
 import { limits } from '../protocol/limits.js';
 import { isBelow, toRealPath } from './real-paths.js';
 
-/** What git writes outside of a linked worktree while it works in it. Real paths. */
+/** The paths outside of a linked worktree that git writes while it works there. Real paths. */
 export interface WorktreeGit {
-  /** Directories of its own, and those of the repository for objects, branches and their logs. */
+  /** The git directory of the worktree, and the repository's directories for objects, refs and reflogs. */
   writable: string[];
-  /** In these: what says where the repository is, and so which hooks and settings count. */
+  /** Files in these that locate the repository, and so decide which hooks and config git uses. */
   readOnly: string[];
 }
 
 /**
- * The directories for a workspace that was made with `git worktree add`. What its `.git` file says counts only if the repository says the same
- * from its side: commands can write the one, but not the other.
+ * Finds the git directories of a workspace that was made with `git worktree add`. Its `.git` file, which commands can write, is trusted only
+ * if the backlink in the repository, which they cannot write, agrees.
  */
 export function findWorktreeGit(workspace: string): WorktreeGit | undefined {
   const link = join(workspace, '.git');
-  const named = /^gitdir: ([^\n]+)\n?$/.exec(readGitFile(link) ?? '')?.[1];
-  const own = named === undefined ? undefined : toRealPath(resolve(workspace, named));
-  if (own === undefined || basename(dirname(own)) !== 'worktrees') return undefined;
-  const repository = dirname(dirname(own));
-  if (isBelow(own, workspace) || isBelow(workspace, repository)) return undefined;
-  const backlink = readGitFile(join(own, 'gitdir'))?.trim();
-  if (backlink === undefined || resolve(own, backlink) !== link) return undefined;
-  if (resolve(own, readGitFile(join(own, 'commondir'))?.trim() ?? '') !== repository) return undefined;
-  const stores = ['objects', 'refs', 'logs'].map((name) => join(repository, name));
+  const gitDirText = /^gitdir: ([^\n]+)\n?$/.exec(readGitFile(link) ?? '')?.[1];
+  const gitDir = gitDirText === undefined ? undefined : toRealPath(resolve(workspace, gitDirText));
+  if (gitDir === undefined || basename(dirname(gitDir)) !== 'worktrees') return undefined;
+  const repository = dirname(dirname(gitDir));
+  if (isBelow(gitDir, workspace) || isBelow(workspace, repository)) return undefined;
+  const backlink = readGitFile(join(gitDir, 'gitdir'))?.trim();
+  if (backlink === undefined || resolve(gitDir, backlink) !== link) return undefined;
+  if (resolve(gitDir, readGitFile(join(gitDir, 'commondir'))?.trim() ?? '') !== repository) return undefined;
+  const sharedDirs = ['objects', 'refs', 'logs'].map((name) => join(repository, name));
   return {
-    writable: [own, ...stores].filter(isDirectory),
-    readOnly: ['gitdir', 'commondir', 'config.worktree'].map((name) => join(own, name)),
+    writable: [gitDir, ...sharedDirs].filter(isDirectory),
+    readOnly: ['gitdir', 'commondir', 'config.worktree'].map((name) => join(gitDir, name)),
   };
 }
 

@@ -1,29 +1,29 @@
 import { limits } from '../protocol/limits.js';
 
-/** A glob over whole texts. It takes no more steps than the length of the glob times that of the text. */
+/** A compiled glob over whole texts. Matching takes at most glob length × text length steps. */
 export interface Glob {
   matches(text: string): boolean;
-  /** Whether a path, or a directory that it is in, matches. */
-  holds(path: string): boolean;
+  /** Whether a path or one of its parent directories matches. */
+  matchesOrContains(path: string): boolean;
 }
 
-/** `some`: anything but a slash. `all`: anything. `folders`: nothing, or anything that ends in a slash. `one`: a character, but a slash. */
+/** `some`: any characters but a slash. `all`: any characters. `folders`: nothing, or a path that ends in a slash. `one`: a character but a slash. */
 type Token = { literal: string } | 'some' | 'all' | 'folders' | 'one' | 'any';
 
 /**
- * `*` is anything but a slash, `**` anything, `?` one character. Everything else means itself.
- * With `slashes: false` there are no directories, and `*` is anything.
+ * Compiles a glob: `*` is anything but a slash, `**` anything, `?` one character, everything else is literal.
+ * With `slashes: false` a slash is an ordinary character, and `*` is anything.
  */
 export function createGlob(glob: string, { slashes }: { slashes: boolean }): Glob {
-  const tokens = readGlob(glob, slashes);
-  const ends = (text: string): Uint8Array => (text.length <= limits.judgedTextCharsMax ? endsOf(tokens, text) : new Uint8Array());
+  const tokens = tokenize(glob, slashes);
+  const ends = (text: string): Uint8Array => (text.length <= limits.judgedTextCharsMax ? endPositions(tokens, text) : new Uint8Array());
   return {
     matches: (text) => ends(text)[text.length] === 1,
-    holds: (path) => ends(path).some((isEnd, i) => isEnd === 1 && (i === path.length || path[i] === '/')),
+    matchesOrContains: (path) => ends(path).some((isEnd, i) => isEnd === 1 && (i === path.length || path[i] === '/')),
   };
 }
 
-function readGlob(glob: string, slashes: boolean): Token[] {
+function tokenize(glob: string, slashes: boolean): Token[] {
   const tokens: Token[] = [];
   for (let i = 0; i < glob.length; i++) {
     const character = glob[i] ?? '';
@@ -43,8 +43,8 @@ function readGlob(glob: string, slashes: boolean): Token[] {
   return tokens;
 }
 
-/** Where in the text the tokens can end, one after the other: a 1 for each place. */
-function endsOf(tokens: readonly Token[], text: string): Uint8Array {
+/** The offsets of the text at which the tokens can end, as a bitmap: a set-based match without backtracking. */
+function endPositions(tokens: readonly Token[], text: string): Uint8Array {
   let ends: Uint8Array = new Uint8Array(text.length + 1);
   ends[0] = 1;
   for (const token of tokens) {
@@ -70,12 +70,12 @@ function endsOf(tokens: readonly Token[], text: string): Uint8Array {
   return ends;
 }
 
-/** A character may be two units. */
+/** The length of a character in UTF-16 code units. */
 function widthAt(text: string, i: number): number {
   return (text.codePointAt(i) ?? 0) > 0xffff ? 2 : 1;
 }
 
-/** Whether a text is a glob and not just a name. */
+/** Whether a text has wildcards. */
 export function isGlob(text: string): boolean {
   return /[*?]/.test(text);
 }

@@ -9,13 +9,13 @@ export interface Guarded {
   home: string;
   /** Directories of berth itself: config, state and sockets. */
   own: readonly string[];
-  /** Where its program is installed, as a real path. */
+  /** Where berth is installed, as a real path. */
   program?: string | undefined;
 }
 
-/** Names that mean the same to some file system are the same here: case, composed characters, and trailing dots and spaces. */
+/** Case folding and Unicode normalization (NFKC), without trailing dots and spaces: names that some file system treats as equal. */
 function fold(part: string): string {
-  // Nearly all of them.
+  // Fast path for ASCII names.
   if (/^[\x21-\x7e]*[\x21-\x2d\x2f-\x7e]$/.test(part)) return part.toLowerCase();
   return (
     part
@@ -25,11 +25,11 @@ function fold(part: string): string {
   );
 }
 
-/** What agents follow. Commands may write them: branches differ in them like in any other text. */
+/** Instruction files that agents follow. Commands may write them, as a git checkout does. */
 const instructionFiles = ['agents.md', 'claude.md', 'gemini.md', '.cursorrules'];
 
-/** Wherever they stand: what is written there is run later by git, a shell, an editor or an agent, without anyone being asked. */
-const lateFiles = [
+/** Autorun files, in any directory: git, a shell, an editor or an agent executes or obeys them later without asking. */
+const autorunFiles = [
   '.git/config',
   '.git/config.worktree',
   '.git/commondir',
@@ -52,7 +52,7 @@ const lateFiles = [
   '.yarnrc.yml',
   ...instructionFiles,
 ].map(toParts);
-const lateFolders = [
+const autorunFolders = [
   '.git/hooks',
   '.git/info',
   '.git/modules',
@@ -73,7 +73,7 @@ const lateFolders = [
   '.direnv',
 ].map(toParts);
 
-/** Git itself writes these in its ordinary work, so commands may. */
+/** Autorun paths that git writes in ordinary use, so that commands may write them. */
 const gitOwn = ['.git/config', '.git/config.worktree', '.git/info', '.git/modules', '.git/worktrees'].map(toParts);
 
 const homeFiles =
@@ -98,41 +98,42 @@ function namesOf(path: string): string[] {
   return path.split('/').filter(Boolean).map(fold);
 }
 
-/** Whether the names of `pattern` stand in `parts`, one after the other, at `from`. */
-function standsAt(parts: readonly string[], pattern: readonly string[], from: number): boolean {
+/** Whether `parts` contains the names of `pattern` in sequence at index `from`. */
+function matchesAt(parts: readonly string[], pattern: readonly string[], from: number): boolean {
   return pattern.every((name, i) => parts[from + i] === name);
 }
 
-/** Why what is written to this real path would be run later; undefined when it would not. */
-export function runsLater(realPath: string, { home, own, program }: Guarded): string | undefined {
+/** Why a file at this real path is an autorun file; undefined when it is none. */
+export function whyAutorun(realPath: string, { home, own, program }: Guarded): string | undefined {
   if (own.some((dir) => isBelow(realPath, dir))) return 'it belongs to berth';
   if (program !== undefined && isBelow(realPath, program)) return 'berth itself runs what is written there';
   const parts = namesOf(realPath);
   for (let from = 0; from < parts.length; from++) {
-    const isFile = lateFiles.some((pattern) => from + pattern.length === parts.length && standsAt(parts, pattern, from));
-    if (isFile || lateFolders.some((pattern) => standsAt(parts, pattern, from))) return 'programs run or follow what is written there';
+    const isFile = autorunFiles.some((pattern) => from + pattern.length === parts.length && matchesAt(parts, pattern, from));
+    if (isFile || autorunFolders.some((pattern) => matchesAt(parts, pattern, from))) return 'programs run or follow what is written there';
   }
   if (isBareRepository(parts)) return 'git runs what is written there';
   if (!isBelow(realPath, home)) return undefined;
   const below = namesOf(realPath.slice(home.length));
-  const isFile = homeFiles.some((pattern) => pattern.length === below.length && standsAt(below, pattern, 0));
-  if (isFile || homeFolders.some((pattern) => standsAt(below, pattern, 0))) return 'your shell, session or tools run what is written there';
+  const isFile = homeFiles.some((pattern) => pattern.length === below.length && matchesAt(below, pattern, 0));
+  if (isFile || homeFolders.some((pattern) => matchesAt(below, pattern, 0)))
+    return 'your shell, session or tools run what is written there';
   return undefined;
 }
 
-/** All last names of the above: most entries of a directory have none of them, and there are many entries. */
-const autorunNames = new Set([...lateFiles, ...lateFolders, ...homeFiles, ...homeFolders].map((pattern) => pattern.at(-1)));
+/** Last names of all autorun paths, a quick filter for the many directory entries that have none of them. */
+const autorunNames = new Set([...autorunFiles, ...autorunFolders, ...homeFiles, ...homeFolders].map((pattern) => pattern.at(-1)));
 
-/** How an entry of a directory is treated for commands in the sandbox; undefined for an ordinary one. Not for what is below another. */
+/** Classifies a directory entry as an autorun file for sandboxed commands; undefined for an ordinary one. Does not check the parent directories. */
 export function autorunKind(folder: string, name: string, guarded: Guarded): 'protected' | 'instructions' | undefined {
   const last = fold(name);
   if (!autorunNames.has(last) && !guarded.own.some((path) => path === `${folder}/${name}`)) return undefined;
   const path = join(folder, name);
   if (instructionFiles.includes(last)) return 'instructions';
   const parts = namesOf(path);
-  const isGitOwn = parts.some((_, from) => gitOwn.some((pattern) => standsAt(parts, pattern, from)));
+  const isGitOwn = parts.some((_, from) => gitOwn.some((pattern) => matchesAt(parts, pattern, from)));
   const isBareConfig = last === 'config' && parts.at(-2)?.endsWith('.git') === true;
-  return isGitOwn || isBareConfig || runsLater(path, guarded) === undefined ? undefined : 'protected';
+  return isGitOwn || isBareConfig || whyAutorun(path, guarded) === undefined ? undefined : 'protected';
 }
 
 /** `x.git/hooks/…` and `x.git/config`. */
@@ -143,14 +144,22 @@ function isBareRepository(parts: readonly string[]): boolean {
   );
 }
 
-/** Paths that commands do not see and nobody reads unasked. */
-export function secretPlaces({ home, own }: Guarded): string[] {
+/** Paths of secrets: masked for sandboxed commands, and read by tools only after an approval. */
+export function listSecretPaths({ home, own }: Guarded): string[] {
   const settings = tokenSettings.map((path) => join(home, path)).filter(holdsToken);
   return [...secretPaths.map((path) => join(home, path)), ...settings, ...systemSecrets, ...own];
 }
 
-/** What the kernel tells of processes, their environment and memory among it; a few files of it are about the machine alone. */
-const plainProc = ['/proc/cpuinfo', '/proc/meminfo', '/proc/version', '/proc/loadavg', '/proc/uptime', '/proc/filesystems', '/proc/stat'];
+/** Files of /proc about the machine alone. The rest of /proc shows environment and memory of processes. */
+const publicProcFiles = [
+  '/proc/cpuinfo',
+  '/proc/meminfo',
+  '/proc/version',
+  '/proc/loadavg',
+  '/proc/uptime',
+  '/proc/filesystems',
+  '/proc/stat',
+];
 
 function holdsToken(path: string): boolean {
   const text = readSmallText(path, { bytesMax: limits.workspaceConfigBytesMax, followLinks: true });
@@ -160,18 +169,18 @@ function holdsToken(path: string): boolean {
 const secretNames = secretPaths.map(toParts);
 
 export function isSecret(realPath: string, guarded: Guarded): boolean {
-  if (isBelow(realPath, '/proc') && !plainProc.includes(realPath)) return true;
+  if (isBelow(realPath, '/proc') && !publicProcFiles.includes(realPath)) return true;
   const parts = namesOf(realPath);
   const home = namesOf(guarded.home);
-  const below = standsAt(parts, home, 0) ? parts.slice(home.length) : [];
-  if (below.length > 0 && secretNames.some((names) => standsAt(below, names, 0))) return true;
-  const others = [...systemSecrets, ...guarded.own, ...tokenSettings.map((path) => join(guarded.home, path))];
-  const found = others.find((place) => isBelow(realPath, place) || standsAt(parts, namesOf(place), 0));
-  return found !== undefined && secretPlaces(guarded).includes(found);
+  const below = matchesAt(parts, home, 0) ? parts.slice(home.length) : [];
+  if (below.length > 0 && secretNames.some((names) => matchesAt(below, names, 0))) return true;
+  const candidates = [...systemSecrets, ...guarded.own, ...tokenSettings.map((path) => join(guarded.home, path))];
+  const found = candidates.find((place) => isBelow(realPath, place) || matchesAt(parts, namesOf(place), 0));
+  return found !== undefined && listSecretPaths(guarded).includes(found);
 }
 
-/** What is there at the top of a writable root and must not be written by a command that nobody looked at. */
-export function lateCodeIn(root: string, guarded: Guarded): string[] {
+/** Existing autorun files at the top of a writable root, which are read-only for sandboxed commands. */
+export function listAutorunPaths(root: string, guarded: Guarded): string[] {
   const found: string[] = [];
   for (const dir of [root, join(root, '.git')]) {
     for (const name of namesIn(dir)) if (autorunKind(dir, name, guarded) === 'protected') found.push(join(dir, name));

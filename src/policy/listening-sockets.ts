@@ -7,8 +7,8 @@ const acceptsConnections = 0x10000;
 const datagram = '0002';
 
 /**
- * Paths of the sockets that programs of this machine listen on. Whoever can connect to one has that program act outside of the sandbox: an
- * editor's server, a file watcher, a terminal, a database.
+ * Paths of Unix sockets that programs of this machine listen on. A sandboxed command that connects to one could make that program act outside of
+ * the sandbox: an editor's server, a file watcher, a terminal, a database.
  */
 export function findListeningSockets(table = readTable()): string[] {
   const paths = table.split('\n').flatMap((text) => {
@@ -18,7 +18,7 @@ export function findListeningSockets(table = readTable()): string[] {
   return [...new Set(paths)].slice(0, limits.hiddenSocketsMax);
 }
 
-/** Whether a socket is there still: a container that shares the network has sockets at paths that mean something else here. */
+/** Whether a path is a socket now: a container that shares the network namespace has sockets at paths of its own file system. */
 export function isSocket(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isSocket() === true;
@@ -32,7 +32,7 @@ function readTable(): string {
   try {
     return readFileSync('/proc/net/unix', 'utf8');
   } catch (error) {
-    // A kernel without it tells nobody where its sockets are.
+    // A kernel without /proc/net/unix lists no sockets.
     if (error instanceof Error && 'code' in error) return '';
     throw error;
   }

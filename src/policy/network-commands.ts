@@ -1,6 +1,6 @@
 import type { CommandPart } from './shell/command.js';
 
-/** Commands that do nothing useful without the network. It only decides whether the network is offered, never whether it is given. */
+/** Commands that are useless without the network. This list decides whether network access is offered, never whether it is granted. */
 const networkCommands = [
   'curl; wget; http; https; aria2c; ssh; scp; sftp; rsync; telnet; nc; ncat; ping; dig; nslookup; host; whois; traceroute',
   'npm install; npm i; npm ci; npm add; npm update; npm publish; npm view; npm info; npm audit; npm outdated; npm exec; npm create; npm init',
@@ -15,14 +15,16 @@ const networkCommands = [
   'docker pull; docker push; docker build; podman pull; podman push; podman build; terraform init; helm pull; kubectl; aws; gcloud; az',
 ].flatMap((line) => line.split('; '));
 
-const known = new Set(networkCommands);
+const networkCommandSet = new Set(networkCommands);
 const wordsMax = Math.max(...networkCommands.map((command) => command.split(' ').length));
 
 /** Whether a simple command is known to need the network. */
 export function needsNetwork({ words, readings = [] }: CommandPart): boolean {
-  return [words, ...readings].some((said) => {
-    const [program, ...rest] = said.slice(0, wordsMax);
+  return [words, ...readings].some((reading) => {
+    const [program, ...rest] = reading.slice(0, wordsMax);
     const name = (program ?? '').replace(/^.*\//s, '');
-    return Array.from({ length: wordsMax }, (_, count) => [name, ...rest.slice(0, count)].join(' ')).some((command) => known.has(command));
+    return Array.from({ length: wordsMax }, (_, count) => [name, ...rest.slice(0, count)].join(' ')).some((command) =>
+      networkCommandSet.has(command),
+    );
   });
 }

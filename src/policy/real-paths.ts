@@ -2,7 +2,7 @@ import { lstatSync, readlinkSync, type Stats } from 'node:fs';
 import { dirname, resolve, sep } from 'node:path';
 import { limits } from '../protocol/limits.js';
 
-/** Whether a path is longer than any that the system opens, or has more names than anybody's: nobody looks where it leads. */
+/** Whether a path is too long to be resolved: over PATH_MAX (ENAMETOOLONG), or with too many names. */
 export function isTooLong(path: string): boolean {
   if (path.length > limits.pathBytesMax || Buffer.byteLength(path) > limits.pathBytesMax) return true;
   return path.split(sep).filter(isName).length > limits.pathNamesMax;
@@ -13,15 +13,15 @@ function isName(name: string): boolean {
 }
 
 /**
- * Where an absolute path leads now, name by name as the system would go: `..` is above where a link has led to. What does not exist is taken
- * as it is written. Undefined when it leads nowhere, as a loop of links does, and when it is too long.
+ * Resolves the symlinks of an absolute path, name by name as the kernel does: `..` is the parent of a symlink's target. Names that do not
+ * exist are kept as written. Undefined for a loop of symlinks, and when the path is too long.
  */
 export function toRealPath(path: string): string | undefined {
   if (path.includes('\0') || isTooLong(path)) return undefined;
-  // The next name is the last one.
+  // A stack: the next name is the last one.
   const names = path.split(sep).filter(isName).reverse();
   let at: string = sep;
-  /** The first directory on the way that is not there: nothing below it is. */
+  /** The first directory of the path that does not exist: nothing below it exists. */
   let missing: string | undefined;
   let links = 0;
   for (let steps = 0; names.length > 0; steps++) {
@@ -33,7 +33,7 @@ export function toRealPath(path: string): string | undefined {
       continue;
     }
     const next = at === sep ? `${sep}${name}` : `${at}${sep}${name}`;
-    const found = missing === undefined ? lookAt(next) : undefined;
+    const found = missing === undefined ? lstatIfReadable(next) : undefined;
     const target = found?.isSymbolicLink() === true ? readLink(next) : undefined;
     if (target === undefined) {
       at = next;
@@ -47,11 +47,11 @@ export function toRealPath(path: string): string | undefined {
   return at;
 }
 
-function lookAt(path: string): Stats | undefined {
+function lstatIfReadable(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    if (isOfTheSystem(error)) return undefined;
+    if (isErrno(error)) return undefined;
     throw error;
   }
 }
@@ -60,40 +60,40 @@ function readLink(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch (error) {
-    if (isOfTheSystem(error)) return undefined;
+    if (isErrno(error)) return undefined;
     throw error;
   }
 }
 
-/** It is not there, or not for us to see. */
-function isOfTheSystem(error: unknown): boolean {
+/** A system error such as ENOENT or EACCES. */
+function isErrno(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && /^E[A-Z]+$/.test(error.code);
 }
 
 /**
- * The path of a grant, when no link is on the way to it. A link that was there when something was granted may lead elsewhere by now, and
- * whoever may write its directory, such as a command of an agent, can put one there: a grant therefore holds for a real path alone.
+ * The path of a grant, if it has no symlink in it; else undefined. A symlink may be changed after the grant by any process that may write its
+ * directory, such as a command of an agent: a grant therefore holds for a real path alone.
  */
 export function toGrantedPath(absolute: string): string | undefined {
-  const meant = resolve(absolute);
-  return toRealPath(meant) === meant ? meant : undefined;
+  const normalized = resolve(absolute);
+  return toRealPath(normalized) === normalized ? normalized : undefined;
 }
 
-/** Why the path of a grant, which may begin with `~/`, grants nothing; undefined when it does. Relative paths need a `base`. */
+/** Why the path of a grant, which may begin with `~/`, grants nothing; undefined for a valid grant. Relative paths need a `base`. */
 export function whyNotGranted(path: string, home: string, base?: string): string | undefined {
   if (base === undefined && !/^(\/|~\/|~$)/.test(path)) return undefined;
   const absolute = toAbsolute(path, base ?? sep, home);
   if (toGrantedPath(absolute) !== undefined) return undefined;
   const real = toRealPath(resolve(absolute));
-  if (real === undefined) return `${path} leads nowhere, so it allows nothing`;
-  return `there is a link on the way to ${path}, and links can be changed, so it allows nothing; name where it leads: ${real}`;
+  if (real === undefined) return `${path} is a loop of symbolic links or too long, so it allows nothing; name the real path`;
+  return `${path} has a symbolic link in it, and links can be changed, so it allows nothing; name the real path: ${real}`;
 }
 
 export function isBelow(path: string, root: string): boolean {
   return path === root || path.startsWith(root === sep ? sep : root + sep);
 }
 
-/** `~/x` with the home directory in front; other paths below `base`. Not made shorter: only the system knows what `..` is above. */
+/** Expands `~/x`, and puts other relative paths below `base`. Not normalized: only the kernel knows the parent of a symlink's target. */
 export function toAbsolute(path: string, base: string, home: string): string {
   if (path === '~' || path.startsWith('~/')) return `${home}${path.slice(1)}`;
   return path.startsWith(sep) ? path : `${base}/${path}`;

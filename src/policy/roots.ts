@@ -1,23 +1,23 @@
 import { isBelow, toAbsolute, toGrantedPath } from './real-paths.js';
 
-/** Directories of the system: a session that runs in one of them has no workspace of its own. */
+/** System directories, which are never writable roots. */
 const systemDirs = ['/bin', '/boot', '/dev', '/etc', '/lib', '/lib64', '/proc', '/run', '/sbin', '/sys', '/usr', '/var/lib', '/var/run'];
 
-/** Everybody's directories. Sockets of terminals, desktops and agents lie in them, and whoever connects to one is out of the sandbox. */
+/** Shared directories with sockets of terminals, desktops and ssh-agents: a command that connects to one escapes the sandbox. */
 const sharedDirs = ['/tmp', '/var/tmp', '/dev/shm'];
-/** The same with everything below. */
+/** Directories of sockets, with everything below. */
 const socketDirs = ['/run', '/var/run', '/dev'];
 const socketNames = /^\/tmp\/(tmux-\d+|ssh-[^/]+|dbus-[^/]+|\.(X11|ICE|XIM|font)-unix|u?screens|systemd-private-[^/]+)(\/|$)/;
 
-/** Places that are nobody's workspace, as real paths. */
+/** Directories that are no workspace, as real paths. */
 export interface NoWorkspace {
-  /** Of berth itself, with all that is in them. */
+  /** berth's own directories, with everything below. */
   own: readonly string[];
-  /** Beside those that are known: the directories themselves, not what is in them. */
+  /** Shared directories beside the well-known ones: the directories themselves, not their subdirectories. */
   shared: readonly string[];
 }
 
-/** Why a directory is not a workspace, and what to do; undefined when nothing speaks against it. */
+/** Why a directory is not a workspace, and what to do; undefined for a valid workspace. */
 export function whyNoWorkspace(real: string, { own, shared }: NoWorkspace): string | undefined {
   if (own.some((place) => isBelow(real, place)))
     return `${real} belongs to berth itself, so it is not a workspace; start a session in a directory of your own`;
@@ -27,11 +27,11 @@ export function whyNoWorkspace(real: string, { own, shared }: NoWorkspace): stri
 }
 
 /**
- * The workspace and other directories that may be written, as real paths. A name with a link in it grants nothing, and one that holds the home
- * directory, or the system, is too much for anybody.
+ * The writable roots as real paths: the workspace and configured directories. A path with a symlink in it, a system directory and a parent of
+ * the home directory are left out.
  */
 export function createRoots(dirs: readonly string[], workspace: string, home: string, places: NoWorkspace): string[] {
-  // The workspace is a real path already: resolved again, it could be another one.
+  // The workspace is a real path already: resolving it again would be a TOCTOU race.
   const reals = [workspace, ...dirs.map((dir) => toGrantedPath(toAbsolute(dir, workspace, home)))];
   return reals.flatMap((real) => {
     const isTooWide =

@@ -1,22 +1,22 @@
 import { nearest } from '../protocol/nearest.js';
 import { isGlob } from './globs.js';
-import type { Rule, RuleProblem, RuleSurroundings } from './port.js';
+import type { Rule, RuleProblem, RuleCheckContext } from './port.js';
 import { whyNotGranted } from './real-paths.js';
 import { isAlwaysAsked } from './shell/programs/builtins.js';
 import { exactWords, parseCommand, ruleWords, type CommandPart } from './shell/command.js';
 import { quoteWords } from './shell/quote.js';
 
-interface Surroundings extends RuleSurroundings {
+interface CheckContext extends RuleCheckContext {
   home: string;
 }
 
-/** Why nothing could ever match a rule; undefined when something can. */
-export function findRuleProblem(rule: Rule, known: Surroundings): RuleProblem | undefined {
+/** Why no call could ever match a rule; undefined for a valid rule. */
+export function findRuleProblem(rule: Rule, context: CheckContext): RuleProblem | undefined {
   return (
-    checkTool(rule.tool, known.toolNames) ??
-    checkHarmless(rule, known) ??
+    checkTool(rule.tool, context.toolNames) ??
+    checkHarmless(rule, context) ??
     checkCommand(rule) ??
-    checkPath(rule, known) ??
+    checkPath(rule, context) ??
     checkPattern(rule)
   );
 }
@@ -28,7 +28,7 @@ function checkTool(tool: string, toolNames: readonly string[]): RuleProblem | un
   return { field: 'tool', message: `there is no tool ${JSON.stringify(tool)}; ${hint}` };
 }
 
-function checkHarmless({ tool, path, pattern }: Rule, { harmlessTools = [] }: Surroundings): RuleProblem | undefined {
+function checkHarmless({ tool, path, pattern }: Rule, { harmlessTools = [] }: CheckContext): RuleProblem | undefined {
   if ((path === undefined && pattern === undefined) || !harmlessTools.includes(tool)) return undefined;
   return {
     field: path === undefined ? 'pattern' : 'path',
@@ -43,7 +43,7 @@ function checkCommand({ command, action, exact }: Rule): RuleProblem | undefined
   if (!words) return { field, message: 'a rule names one simple command, such as git status; use pattern for more' };
   if (action !== 'allow') return undefined;
   const parsed = parseCommand(command);
-  if ('unclear' in parsed) return { field, message: `it cannot be read: ${parsed.unclear}` };
+  if ('unclear' in parsed) return { field, message: `the command cannot be parsed: ${parsed.unclear}` };
   const [part] = parsed.parts;
   const name = part?.words[0];
   if (!part || typeof name !== 'string') return undefined;
@@ -51,7 +51,7 @@ function checkCommand({ command, action, exact }: Rule): RuleProblem | undefined
   return exact === true ? checkExact(part, words) : undefined;
 }
 
-/** A rule with `exact` must at least allow its own words. */
+/** A rule with `exact` must match its own words. */
 function checkExact(part: CommandPart, words: readonly string[]): RuleProblem | undefined {
   const field = 'command';
   const own = exactWords(part);
@@ -64,7 +64,7 @@ function alwaysAsked(name: string): string {
   return `no rule allows ${name}, it is always asked about: it can change what other words mean`;
 }
 
-function checkPath({ path, action }: Rule, { home, workspace }: Surroundings): RuleProblem | undefined {
+function checkPath({ path, action }: Rule, { home, workspace }: CheckContext): RuleProblem | undefined {
   if (path === undefined) return undefined;
   const field = 'path';
   const message = action !== 'allow' || isGlob(path) ? undefined : whyNotGranted(path, home, workspace);
@@ -88,7 +88,7 @@ function checkPattern({ tool, pattern, action }: Rule): RuleProblem | undefined 
   return undefined;
 }
 
-/** In a glob, all but `*` and `?` means itself. */
+/** Rejects syntax that globs of rules do not have: only `*`, `**` and `?` are wildcards. */
 function checkGlob(field: RuleProblem['field'], glob: string): RuleProblem | undefined {
   if (glob.includes('\0')) return { field, message: 'no path has a NUL in it' };
   if (/\{[^{}/]*,[^{}/]*\}/.test(glob))

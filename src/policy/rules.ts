@@ -9,98 +9,100 @@ export interface Bases {
   home: string;
 }
 
-export interface Matched {
+export interface MatchedRule {
   action: Action;
   rule: SourcedRule;
 }
 
 const weight: Record<Action, number> = { deny: 2, ask: 1, allow: 0 };
 
-/** The strictest of the rules that speak of this: deny beats ask beats allow. */
-function strictest(rules: SourcedRule[]): Matched | undefined {
+/** The strictest of the matching rules: deny beats ask beats allow. */
+function strictest(rules: SourcedRule[]): MatchedRule | undefined {
   const [rule] = rules.toSorted((a, b) => weight[b.action] - weight[a.action]);
   return rule && { action: rule.action, rule };
 }
 
-function isFor(rule: SourcedRule, toolNames: readonly string[]): boolean {
+function isAboutTool(rule: SourcedRule, toolNames: readonly string[]): boolean {
   return rule.tool === '*' || toolNames.includes(rule.tool);
 }
 
-/** A path as it is asked about: what it is called, and where it leads. */
-export interface AskedPath {
-  /** As written, made absolute, and whatever else it may mean. */
+/** The forms of a path that rules are compared with: its names and its real path. */
+export interface PathForms {
+  /** As written, made absolute, and what a glob in it may expand to. */
   names: readonly string[];
   real: string;
 }
 
-type Matches = (asked: AskedPath) => boolean;
+type Matches = (forms: PathForms) => boolean;
 
 /**
- * A rule's path: a file, everything below a directory, or a glob. One that allows is about real paths alone; others hold for every name of
- * what they are about, as it is written and as it leads now.
+ * Compiles the path of a rule: a file, everything below a directory, or a glob. An allow rule matches real paths alone; deny and ask rules
+ * match every form of a path, as written and as resolved now.
  */
-function readPath(given: string, action: Action, { workspace, home }: Bases): Matches {
-  // A directory may be written with a slash at its end; paths that are asked about have none.
-  const path = given.replace(/(?<=[^/])\/+$/, '');
+function compilePath(rulePath: string, action: Action, { workspace, home }: Bases): Matches {
+  // A directory may have a trailing slash in a rule; the compared paths have none.
+  const path = rulePath.replace(/(?<=[^/])\/+$/, '');
   if (isGlob(path)) {
-    // A name alone, such as *.pem, is meant wherever it stands.
+    // A glob without a slash, such as *.pem, matches in any directory.
     const where = path.includes('/') ? normalize(toAbsolute(path, workspace, home)) : `**/${path}`;
     const glob = createGlob(where, { slashes: true });
-    return (asked) => namesFor(action, asked).some(glob.holds);
+    return (forms) => namesFor(action, forms).some(glob.matchesOrContains);
   }
   const absolute = toAbsolute(path, workspace, home);
   if (action === 'allow') {
     const granted = toGrantedPath(absolute);
     return ({ real }) => granted !== undefined && isBelow(real, granted);
   }
-  const meant = normalize(absolute);
-  const leadsTo = toRealPath(meant);
-  return (asked) => namesFor(action, asked).some((one) => isBelow(one, meant) || (leadsTo !== undefined && isBelow(one, leadsTo)));
+  const normalized = normalize(absolute);
+  const real = toRealPath(normalized);
+  return (forms) => namesFor(action, forms).some((name) => isBelow(name, normalized) || (real !== undefined && isBelow(name, real)));
 }
 
-function readPattern(pattern: string, action: Action): Matches {
+function compilePattern(pattern: string, action: Action): Matches {
   const glob = createGlob(pattern, { slashes: false });
-  return (asked) => namesFor(action, asked).some(glob.matches);
+  return (forms) => namesFor(action, forms).some(glob.matches);
 }
 
-function namesFor(action: Action, { names, real }: AskedPath): readonly string[] {
+function namesFor(action: Action, { names, real }: PathForms): readonly string[] {
   return action === 'allow' ? [real] : [...names, real];
 }
 
-/** What rules say about a path. */
-export type PathRules = (asked: AskedPath) => Matched | undefined;
+/** The strictest rule for a path; undefined when none matches. */
+export type PathRules = (forms: PathForms) => MatchedRule | undefined;
 
-/** The rules about paths, looked up once for many of them. */
+/** Compiles the path rules of a tool once, to match many paths. */
 export function createPathRules(rules: readonly SourcedRule[], toolNames: readonly string[], bases: Bases): PathRules {
-  const read = rules
-    .filter((rule) => isFor(rule, toolNames) && rule.command === undefined)
+  const compiled = rules
+    .filter((rule) => isAboutTool(rule, toolNames) && rule.command === undefined)
     .map((rule) => {
-      if (rule.path !== undefined) return { rule, matches: readPath(rule.path, rule.action, bases) };
-      return { rule, matches: rule.pattern === undefined ? () => true : readPattern(rule.pattern, rule.action) };
+      if (rule.path !== undefined) return { rule, matches: compilePath(rule.path, rule.action, bases) };
+      return { rule, matches: rule.pattern === undefined ? () => true : compilePattern(rule.pattern, rule.action) };
     });
-  return (asked) => strictest(read.filter(({ matches }) => matches(asked)).map(({ rule }) => rule));
+  return (forms) => strictest(compiled.filter(({ matches }) => matches(forms)).map(({ rule }) => rule));
 }
 
-/** What the rules say about every call of a tool, whatever it touches. */
-export function rulesForTool(rules: readonly SourcedRule[], toolName: string): Matched | undefined {
+/** The strictest of the rules about every call of a tool. */
+export function rulesForTool(rules: readonly SourcedRule[], toolName: string): MatchedRule | undefined {
   return strictest(
-    rules.filter((rule) => isFor(rule, [toolName]) && rule.command === undefined && rule.path === undefined && rule.pattern === undefined),
+    rules.filter(
+      (rule) => isAboutTool(rule, [toolName]) && rule.command === undefined && rule.path === undefined && rule.pattern === undefined,
+    ),
   );
 }
 
-/** What the rules say about one simple command. An allow rule must say it literally; others look through disguises. */
-export function rulesForPart(rules: readonly SourcedRule[], toolName: string, part: CommandPart): Matched | undefined {
-  return strictest(rules.filter((rule) => isFor(rule, [toolName]) && rule.path === undefined && matchesPart(rule, part)));
+/** The strictest rule for one simple command. An allow rule must match literally; deny and ask rules look through wrappers such as sudo. */
+export function rulesForPart(rules: readonly SourcedRule[], toolName: string, part: CommandPart): MatchedRule | undefined {
+  return strictest(rules.filter((rule) => isAboutTool(rule, [toolName]) && rule.path === undefined && matchesPart(rule, part)));
 }
 
 /**
- * A rule that denies or asks about commands and might be about this one, whose words are not all known before it runs. A pattern might
- * be about every command whose name is computed.
+ * A deny or ask rule that might match a command with computed words, which are known only when it runs. A pattern might match every command
+ * with a computed program name.
  */
 export function ruleThatMayApply(rules: readonly SourcedRule[], toolName: string, part: CommandPart): SourcedRule | undefined {
   const isComputed = part.runsUnknown === true || part.words[0] === null;
   return rules.find((rule) => {
-    if (rule.action === 'allow' || !isFor(rule, [toolName])) return false;
+    if (rule.action === 'allow' || !isAboutTool(rule, [toolName])) return false;
     if (rule.pattern !== undefined) return isComputed;
     const words = rule.command === undefined ? undefined : ruleWords(rule.command);
     return words !== undefined && mayBeginWith(part, words);
@@ -125,6 +127,6 @@ function matchesPart(rule: SourcedRule, part: CommandPart): boolean {
     if (isStrict) return matches(part.text) || (own !== undefined && matches(own.join(' ')));
     return own !== undefined && matches(own.join(' '));
   }
-  // Every call of the tool: whoever says that has said it of disguises, too.
+  // A rule without command and pattern matches every call of the tool.
   return true;
 }

@@ -39,7 +39,7 @@ const people = list(
   '.local/share/TelegramDesktop .purple .weechat .config/weechat .irssi',
 );
 
-/** Of shells, consoles of languages and databases, and editors. */
+/** History files of shells, REPLs, database consoles and editors. */
 const histories = list(
   '.bash_history .bash_sessions .local/state/bash .zsh_history .zhistory .histfile .zsh_sessions .local/state/zsh .local/share/zsh/history .history',
   '.sh_history .ksh_history .mksh_history .local/share/fish .config/fish/fish_variables .config/nushell/history.txt .config/nushell/history.sqlite3',
@@ -52,7 +52,7 @@ const histories = list(
   '.local/state/less .local/state/lesshst .viminfo .local/state/nvim .local/share/nvim/shada .emacs.d/eshell .recentf .local/share/recently-used.xbel',
 );
 
-/** Whoever can connect to these can do something outside: start containers, run commands in an open terminal, use keys. */
+/** Directories with sockets that allow a sandbox escape: starting containers, running commands in an open terminal, using keys. */
 const sockets = list(
   '.colima .config/colima .lima .config/lima .rd .local/share/rancher-desktop .orbstack .finch .local/share/docker .local/share/containers/podman',
   '.config/podman .local/share/multipass .bitwarden-ssh-agent.sock .git-credential-cache .cache/git/credential .local/share/wezterm .screen',
@@ -60,7 +60,7 @@ const sockets = list(
   '.sbt/1.0/server .bloop .local/share/bloop .dbus .config/pulse',
 );
 
-/** Below the home directory: what nobody but the person should read, or connect to. */
+/** Secrets and sockets below the home directory. */
 export const secretPaths = [
   ...keys,
   ...registries,
@@ -83,7 +83,7 @@ export const systemSecrets = [
   '/var/lib/systemd/credential.secret',
 ];
 
-/** Settings that programs need, and some people keep a token in. */
+/** Config files that programs need, and that sometimes contain a token. */
 export const tokenSettings = [
   '.npmrc',
   '.yarnrc',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ConfigRefused, readConfig } from '../../src/machine/config.js';
 import { readWorkspaceConfig } from '../../src/machine/workspace-config.js';
 import { readSmallFile, readSmallText } from '../../src/machine/bounded-read.js';
-import { secretPlaces } from '../../src/policy/guarded-paths.js';
+import { listSecretPaths } from '../../src/policy/guarded-paths.js';
 import { makeTempDir } from '../support/temp-dir.js';
 
 const options = { bytesMax: 8, followLinks: false };
@@ -43,5 +43,5 @@ test('a pipe in the place of a config or of a file with tokens is not waited for
   for (const name of ['config.json', '.berth/config.json', '.npmrc']) execFileSync('mkfifo', [dir.file(name)]);
   expect(() => readConfig(dir.path)).toThrow(ConfigRefused);
   expect(readWorkspaceConfig(dir.path)).toBeUndefined();
-  expect(secretPlaces({ home: dir.path, own: [] })).not.toContain(dir.file('.npmrc'));
+  expect(listSecretPaths({ home: dir.path, own: [] })).not.toContain(dir.file('.npmrc'));
 });

@@ -121,7 +121,7 @@ describe('a rule that allows a path', () => {
     for (const path of ['~/shared/x', join(scene.granted, 'x'), '../shared/x']) {
       const problem = policy.findRuleProblem(rule(path), { toolNames, workspace });
       expect(problem).toMatchObject({ field: 'path' });
-      expect(problem?.message).toContain(`name where it leads: ${join(scene.outside, 'x')}`);
+      expect(problem?.message).toContain(`name the real path: ${join(scene.outside, 'x')}`);
     }
     for (const fine of [rule('~/shared', 'deny'), rule('~/not-there/x'), rule('src'), rule('~/shared/*.txt')])
       expect(policy.findRuleProblem(fine, { toolNames, workspace })).toBeUndefined();

@@ -1,29 +1,29 @@
-import { isNowhere, pathOf } from './redirections.js';
+import { isNoFile, pathOf } from './redirections.js';
 import type { ShellWord } from './words.js';
 
-/** Why a rule may not allow a command, and how many leading words a rule must have to say it literally; null when none can. */
+/** Why a shorter allow rule does not cover a command, and how many leading words a rule must have to cover it; null when no rule can. */
 export interface Doubt {
   why: string;
-  upTo: number | null;
-  /** All that is wrong is that a shorter rule did not name it. */
+  wordsNeeded: number | null;
+  /** The words are harmless if a rule names them: an exact rule may be remembered. */
   mild?: boolean;
 }
 
-/** Something that a command runs: words, or a text for a shell. */
-export type Inner = { words: ShellWord[] } | { script: string; isGuess?: boolean };
+/** A command that another command runs (sudo, xargs, sh -c): its words, or a script for a shell. */
+export type InnerCommand = { words: ShellWord[] } | { script: string; isGuess?: boolean };
 
-/** What is found out about one simple command from the program that it names. */
+/** The result of the static analysis of one simple command. */
 export interface Analysis {
   words: ShellWord[];
   doubts: Doubt[];
   writes: (string | null)[];
   reads: string[];
-  inner: Inner[];
-  /** Other ways to say the same, for rules that deny or ask. */
+  inner: InnerCommand[];
+  /** Equivalent word lists, without wrappers and global flags, for deny and ask rules. */
   readings: (string | null)[][];
-  /** It may run any of its words, so such rules look at each. */
+  /** Any word may be a program that is run, so that deny and ask rules are compared at each word. */
   anywhere: boolean;
-  /** It runs commands that are known only when it runs: a text that is computed, or read. */
+  /** Runs commands that are computed or read from input, and so unknown before run time. */
   runsUnknown: boolean;
   stdin: string | null | undefined;
 }
@@ -32,29 +32,30 @@ export function newAnalysis(words: ShellWord[], stdin: string | null | undefined
   return { words, doubts: [], writes: [], reads: [], inner: [], readings: [], anywhere: false, runsUnknown: false, stdin };
 }
 
-/** A rule has to name this much of it. */
-export function mustName(analysis: Analysis, why: string, upTo: number): void {
-  analysis.doubts.push({ why, upTo, mild: true });
+/** Requires a rule to name at least `wordsNeeded` leading words. */
+export function mustName(analysis: Analysis, why: string, wordsNeeded: number): void {
+  analysis.doubts.push({ why, wordsNeeded, mild: true });
 }
 
-/** No rule but one with all of these words covers it. */
+/** Requires a rule to name all words of the command. */
 export function doubtAll(analysis: Analysis, why: string): void {
-  analysis.doubts.push({ why, upTo: analysis.words.length });
+  analysis.doubts.push({ why, wordsNeeded: analysis.words.length });
 }
 
-/** No rule covers it. */
+/** Lets no rule cover the command. */
 export function doubtAlways(analysis: Analysis, why: string): void {
-  analysis.doubts.push({ why, upTo: null });
+  analysis.doubts.push({ why, wordsNeeded: null });
 }
 
 export function addWrite(analysis: Analysis, word: ShellWord | undefined): void {
   const path = word ? pathOf(word) : null;
-  if (path === null || !isNowhere(path)) analysis.writes.push(path);
+  if (path === null || !isNoFile(path)) analysis.writes.push(path);
 }
 
-/** Takes over what was found about words that stand at an offset inside of these. */
+/** Merges the analysis of an inner command whose words begin at an offset. */
 export function addShifted(analysis: Analysis, inside: Analysis, offset: number): void {
-  for (const doubt of inside.doubts) analysis.doubts.push({ ...doubt, upTo: doubt.upTo === null ? null : doubt.upTo + offset });
+  for (const doubt of inside.doubts)
+    analysis.doubts.push({ ...doubt, wordsNeeded: doubt.wordsNeeded === null ? null : doubt.wordsNeeded + offset });
   analysis.writes.push(...inside.writes);
   analysis.reads.push(...inside.reads);
   analysis.inner.push(...inside.inner);

@@ -2,129 +2,129 @@ import { parse, type ParsedScript } from 'unbash';
 import { limits } from '../../protocol/limits.js';
 import { withoutQuietFlags } from './programs/git.js';
 import { inspect, programOf } from './inspect.js';
-import type { Doubt, Inner, Analysis } from './analysis.js';
+import type { Doubt, InnerCommand, Analysis } from './analysis.js';
 import { startDirectory, targetOf, type WorkingDirectory } from './working-directory.js';
 import { readsOf } from './reads.js';
 import { Unclear, unreadable } from './unreadable.js';
 import { passThroughWords } from './pass-through.js';
-import { walkScript, type Simple } from './walk.js';
+import { walkScript, type SimpleCommand } from './walk.js';
 import { readWord, type ShellWord } from './words.js';
 
-/** One simple command of a shell text. */
+/** One simple command of a shell script. */
 export interface CommandPart {
-  /** Words after quote removal, without wrappers that change nothing (`time`, `timeout 5`); null when known only when it runs. */
+  /** Words after quote removal, without pass-through wrappers (`time`, `timeout 5`); null for a computed word. */
   words: (string | null)[];
-  /** As shown to people: the source of this simple command, control characters NOT yet escaped. */
+  /** The source text of this simple command, for people; control characters are NOT escaped. */
   text: string;
-  /** Why no rule may allow it by itself. Empty when its words say all. */
+  /** Why shorter allow rules do not cover the command. Empty when its words say all. */
   doubts: string[];
-  /** For each doubt, how many leading words a rule must have to say it literally; null when no rule can. */
-  spoken: (number | null)[];
-  /** Every doubt is only that a shorter rule would not name it, so that a rule for exactly these words may be kept. */
+  /** For each doubt, how many leading words a rule must have to cover it; null when no rule can. */
+  wordsNeeded: (number | null)[];
+  /** Every doubt is mild, so that a rule for exactly these words may be remembered. */
   memorable: boolean;
-  /** Paths that it certainly would write, not resolved; null for one that is computed. */
+  /** Paths that the command writes, unresolved; null for a computed path. */
   writes: (string | null)[];
-  /** Whatever may name a file that is read. Liberal. */
+  /** Texts that may be paths of files to read; over-approximated. */
   reads: string[];
-  /** The directory that the `cd`s before it lead to; undefined is the command's own. */
+  /** The working directory after earlier `cd`s; undefined for the directory that the script starts in. */
   cwd?: string;
-  /** Wrappers that were taken off the front of `words`. */
+  /** Pass-through wrappers that were removed from the front of `words`. */
   wrappers?: string[];
-  /** Other ways to say the same, for rules that deny or ask. */
+  /** Equivalent word lists, for deny and ask rules. */
   readings?: (string | null)[][];
-  /** It may run any of its words. */
+  /** Any word may be a program that is run. */
   anywhere?: boolean;
-  /** It runs commands that are known only when it runs: a text that is computed, or read. */
+  /** Runs commands that are computed or read from input, and so unknown before run time. */
   runsUnknown?: boolean;
 }
 export type ParsedCommand = { parts: CommandPart[] } | { unclear: string };
 
-/** Finds the simple commands of a shell text. `directory` is where it runs: a `cd` to there is none. */
+/** Parses a shell script into its simple commands. `directory` is where the script starts: a `cd` to there changes nothing. */
 export function parseCommand(command: string, directory?: string): ParsedCommand {
   try {
     return { parts: readScript(command, startDirectory, 0, { count: 0, directory }) };
   } catch (error) {
     if (error instanceof Unclear) return { unclear: error.message };
-    return { unclear: `it is not understood (${error instanceof Error ? error.message : String(error)})` };
+    return { unclear: `the parser failed (${error instanceof Error ? error.message : String(error)})` };
   }
 }
 
-/** A wrapper may be read in two ways that find the same. */
-function once(parts: readonly CommandPart[]): CommandPart[] {
+/** Removes duplicates: a wrapper may be parsed in two ways that find the same inner command. */
+function dedupe(parts: readonly CommandPart[]): CommandPart[] {
   const seen = new Map(parts.map((part) => [JSON.stringify(part), part]));
   return [...seen.values()];
 }
 
-interface Reading {
+interface ParseState {
   count: number;
   directory: string | undefined;
 }
 
 function readTree(text: string): ParsedScript {
-  const odd = unreadable(text);
-  if (odd !== undefined) throw new Unclear(odd);
+  const reason = unreadable(text);
+  if (reason !== undefined) throw new Unclear(reason);
   return parse(text);
 }
 
-function readScript(text: string, place: WorkingDirectory, depth: number, reading: Reading): CommandPart[] {
-  return walkScript(readTree(text), text, place, depth).flatMap((simple) => readSimple(simple, depth, reading));
+function readScript(text: string, directory: WorkingDirectory, depth: number, state: ParseState): CommandPart[] {
+  return walkScript(readTree(text), text, directory, depth).flatMap((simple) => readSimple(simple, depth, state));
 }
 
-function readSimple(simple: Simple, depth: number, reading: Reading): CommandPart[] {
-  reading.count++;
-  if (reading.count > limits.shellPartsMax) throw new Unclear(`it has more than ${limits.shellPartsMax} parts`);
+function readSimple(simple: SimpleCommand, depth: number, state: ParseState): CommandPart[] {
+  state.count++;
+  if (state.count > limits.shellPartsMax) throw new Unclear(`it has more than ${limits.shellPartsMax} parts`);
   if (depth > limits.shellDepthMax) throw new Unclear('it is nested too deeply');
-  const place = simple.place.dir !== undefined && simple.place.dir === reading.directory ? startDirectory : simple.place;
+  const directory = simple.directory.dir !== undefined && simple.directory.dir === state.directory ? startDirectory : simple.directory;
   const offset = passThroughWords(simple.words);
   const words = asTest(withoutQuietFlags(simple.words.slice(offset)));
-  const analysis = inspect(words, place, simple.stdin);
-  const part = toPart(simple, analysis, place);
+  const analysis = inspect(words, directory, simple.stdin);
+  const part = toPart(simple, analysis, directory);
   if (offset > 0) part.wrappers = simple.words.slice(0, offset).map(({ value }) => value ?? '');
-  const inner = analysis.inner.flatMap((one) => readInner(one, simple, depth, reading));
-  return [part, ...once(inner)];
+  const inner = analysis.inner.flatMap((one) => readInner(one, simple, depth, state));
+  return [part, ...dedupe(inner)];
 }
 
-function toPart(simple: Simple, analysis: Analysis, place: WorkingDirectory): CommandPart {
+function toPart(simple: SimpleCommand, analysis: Analysis, directory: WorkingDirectory): CommandPart {
   const { words } = analysis;
-  const doubts: Doubt[] = [...simple.doubts.map((why) => ({ why, upTo: null })), ...analysis.doubts];
-  if (!place.sure && words.length > 0 && targetOf(words.map(({ value }) => value)) === undefined && !isPlaceless(words))
-    doubts.push({ why: 'the directory is not known', upTo: null });
-  if (place.dir !== undefined && /^[^/~].*\//.test(words[0]?.value ?? ''))
-    doubts.push({ why: 'its path depends on the directory', upTo: null });
+  const doubts: Doubt[] = [...simple.doubts.map((why) => ({ why, wordsNeeded: null })), ...analysis.doubts];
+  if (!directory.sure && words.length > 0 && targetOf(words.map(({ value }) => value)) === undefined && !isDirectoryIndependent(words))
+    doubts.push({ why: 'the directory is not known', wordsNeeded: null });
+  if (directory.dir !== undefined && /^[^/~].*\//.test(words[0]?.value ?? ''))
+    doubts.push({ why: 'its path depends on the directory', wordsNeeded: null });
   const readings = analysis.readings;
   return {
     words: words.map(({ value }) => value),
     text: simple.text,
     doubts: doubts.map(({ why }) => why),
-    spoken: doubts.map(({ upTo }) => upTo),
-    memorable: doubts.every(({ mild }) => mild === true) && place.dir === undefined,
+    wordsNeeded: doubts.map(({ wordsNeeded }) => wordsNeeded),
+    memorable: doubts.every(({ mild }) => mild === true) && directory.dir === undefined,
     writes: [...simple.writes, ...analysis.writes],
     reads: [...new Set([...simple.reads, ...analysis.reads, ...readsOf(words)])],
-    ...(place.dir === undefined ? {} : { cwd: place.dir }),
+    ...(directory.dir === undefined ? {} : { cwd: directory.dir }),
     ...(readings.length > 0 ? { readings } : {}),
     ...(analysis.anywhere ? { anywhere: true } : {}),
     ...(analysis.runsUnknown ? { runsUnknown: true } : {}),
   };
 }
 
-function readInner(inner: Inner, simple: Simple, depth: number, reading: Reading): CommandPart[] {
+function readInner(inner: InnerCommand, simple: SimpleCommand, depth: number, state: ParseState): CommandPart[] {
   if ('words' in inner) {
     if (inner.words.length === 0) return [];
     const text = inner.words.map(({ value, guess }) => value ?? (guess === '' ? '…' : guess)).join(' ');
-    return readSimple({ ...simple, text, words: inner.words, doubts: [], writes: [], reads: [], stdin: undefined }, depth + 1, reading);
+    return readSimple({ ...simple, text, words: inner.words, doubts: [], writes: [], reads: [], stdin: undefined }, depth + 1, state);
   }
-  if (!inner.isGuess) return readScript(inner.script, simple.place, depth + 1, reading);
+  if (!inner.isGuess) return readScript(inner.script, simple.directory, depth + 1, state);
   try {
-    return readScript(inner.script, simple.place, depth + 1, reading);
+    return readScript(inner.script, simple.directory, depth + 1, state);
   } catch (error) {
-    // Only a text that might be a command: its wrapper is doubted anyway.
-    if (error instanceof Unclear && reading.count <= limits.shellPartsMax) return [];
+    // The script was only a guess, and its wrapper has doubts anyway.
+    if (error instanceof Unclear && state.count <= limits.shellPartsMax) return [];
     throw error;
   }
 }
 
-/** The same in every directory. */
-function isPlaceless(words: readonly ShellWord[]): boolean {
+/** Commands that do the same in every directory. */
+function isDirectoryIndependent(words: readonly ShellWord[]): boolean {
   return (
     /^(exit|return|break|continue|true|false|:|echo|printf)$/.test(words[0]?.value ?? '') && words.every(({ kind }) => kind !== 'glob')
   );
@@ -138,71 +138,71 @@ function asTest(words: ShellWord[]): ShellWord[] {
 }
 
 /**
- * True when the part begins with the rule's words, word for word. A part with doubts never does, unless the rule's words say them
- * literally. With `evenDoubtful`, as rules that deny or ask look at it, doubts do not matter, and paths, wrappers and flags are
- * looked through: `/bin/rm`, `command rm` and `sudo rm` are `rm`.
+ * Prefix match of a rule's words. A command with doubts matches only if the rule's words cover them. With `isStrict`, for deny and ask rules,
+ * doubts do not matter, and directories, wrappers and flags are ignored: `/bin/rm`, `command rm` and `sudo rm` are `rm`.
  */
-export function beginsWith(part: CommandPart, ruleWords: readonly string[], evenDoubtful = false): boolean {
+export function beginsWith(part: CommandPart, ruleWords: readonly string[], isStrict = false): boolean {
   if (ruleWords.length === 0) return false;
   const { words, wrappers = [], readings = [] } = part;
-  if (!evenDoubtful) {
-    const said = (count: number): boolean => part.spoken.every((upTo) => upTo !== null && upTo <= count);
-    if (startsWith(words, ruleWords) && said(ruleWords.length)) return true;
+  if (!isStrict) {
+    const areDoubtsNamed = (count: number): boolean => part.wordsNeeded.every((needed) => needed !== null && needed <= count);
+    if (startsWith(words, ruleWords) && areDoubtsNamed(ruleWords.length)) return true;
     return (
       wrappers.length > 0 &&
       startsWith([...wrappers, ...words], ruleWords) &&
-      said(ruleWords.length - wrappers.length) &&
+      areDoubtsNamed(ruleWords.length - wrappers.length) &&
       ruleWords.length > wrappers.length
     );
   }
   const all = [words, [...wrappers, ...words], ...readings];
-  if (all.some((one) => isSpokenAt(one, 0, ruleWords))) return true;
-  return part.anywhere === true && words.some((_, i) => isSpokenAt(words, i, ruleWords));
+  if (all.some((one) => matchesAt(one, 0, ruleWords))) return true;
+  return part.anywhere === true && words.some((_, i) => matchesAt(words, i, ruleWords));
 }
 
 /**
- * Whether the part could begin with the rule's words for all that is known before it runs: its name, or a word of it that the rule
- * names, is computed. A computed word may become any number of words, flags among them; a rule about a flag is not stretched to
- * every command with a variable in it.
+ * Whether a command with computed words could begin with the rule's words at run time. A computed word may expand to any number of words, flags
+ * among them; but a rule about a flag does not match every command with a variable in it.
  */
 export function mayBeginWith(part: CommandPart, ruleWords: readonly string[]): boolean {
   if (part.runsUnknown === true) return true;
   const { words, readings = [] } = part;
-  const isOpen = (said: readonly (string | null)[], at: number): boolean => {
-    const unknown = said.slice(at, at + ruleWords.length).indexOf(null) + at;
+  const mayMatchAt = (candidate: readonly (string | null)[], at: number): boolean => {
+    const unknown = candidate.slice(at, at + ruleWords.length).indexOf(null) + at;
     if (unknown < at) return false;
-    return unknown === at || (ruleWords[unknown - at]?.startsWith('-') === false && isSpokenAt(said, at, ruleWords.slice(0, unknown - at)));
+    return (
+      unknown === at || (ruleWords[unknown - at]?.startsWith('-') === false && matchesAt(candidate, at, ruleWords.slice(0, unknown - at)))
+    );
   };
-  if ([words, ...readings].some((said) => isOpen(said, 0))) return true;
-  return part.anywhere === true && words.some((_, at) => at > 0 && isOpen(words, at));
+  if ([words, ...readings].some((candidate) => mayMatchAt(candidate, 0))) return true;
+  return part.anywhere === true && words.some((_, at) => at > 0 && mayMatchAt(words, at));
 }
 
 function startsWith(words: readonly (string | null)[], ruleWords: readonly string[], from = 0): boolean {
   return words.length - from >= ruleWords.length && ruleWords.every((word, i) => words[from + i] === word);
 }
 
-/** Whether a rule's words stand there, with or without the directory of the program. */
-function isSpokenAt(words: readonly (string | null)[], at: number, ruleWords: readonly string[]): boolean {
+/** Whether the words at an index equal a rule's words, with or without the directory of the program. */
+function matchesAt(words: readonly (string | null)[], at: number, ruleWords: readonly string[]): boolean {
   if (startsWith(words, ruleWords, at)) return true;
   const name = words[at];
   const [first, ...rest] = ruleWords;
   return typeof name === 'string' && name.slice(name.lastIndexOf('/') + 1) === first && startsWith(words, rest, at + 1);
 }
 
-/** True when the part may be exactly the rule's words, as rules that deny or ask look at it: doubts do not matter, wrappers are looked through. */
+/** Exact match for deny and ask rules: doubts do not matter, wrappers are ignored. */
 export function isExactly({ words, wrappers = [], readings = [] }: CommandPart, ruleWords: readonly string[]): boolean {
   const all = [words, [...wrappers, ...words], ...readings];
-  return all.some((one) => one.length === ruleWords.length && isSpokenAt(one, 0, ruleWords));
+  return all.some((one) => one.length === ruleWords.length && matchesAt(one, 0, ruleWords));
 }
 
-/** The rule's words of exactly this part, or undefined when it must not be remembered. */
+/** The words of an exact rule for this command; undefined when none may be remembered. */
 export function exactWords(part: CommandPart): string[] | undefined {
   const words = part.words.filter((word) => word !== null);
   if (words.length === 0 || words.length < part.words.length || !part.memorable) return undefined;
   return words;
 }
 
-/** Splits what a person typed as a rule (`git status`) into words; undefined when it is not one plain simple command. */
+/** Splits the command of a rule (`git status`) into words; undefined when it is not one plain simple command. */
 export function ruleWords(text: string): string[] | undefined {
   if (unreadable(text) !== undefined) return undefined;
   const { commands, errors } = parse(text);
@@ -222,7 +222,7 @@ export function ruleWords(text: string): string[] | undefined {
   }
 }
 
-/** Where a `cd`, `pushd` or `popd` goes: null when that is not known, undefined when the part is something else. */
+/** The target of a `cd`, `pushd` or `popd`: null for a computed one, undefined for another command. */
 export function cdTarget(part: CommandPart): string | null | undefined {
   return targetOf(part.words);
 }

@@ -1,7 +1,7 @@
 import { forEachChild, type SyntaxNode, type TestCommand, type TestExpression, type Word } from 'unbash';
 import { readWord, type ShellWord } from './words.js';
 
-/** Why expanding a word does more than filling in the values of variables; commands inside of it are not meant. */
+/** Why the expansion of a word has side effects beyond variable values; nested commands are checked elsewhere. */
 export function strangeExpansion(node: SyntaxNode): string | undefined {
   if (node.type === 'Script') return undefined;
   if (node.type === 'ArithmeticExpansion' && !/^\$\(\([\d\s+*/%()<>&|^~!?:-]*\)\)$/.test(node.text)) return 'it computes with variables';
@@ -41,7 +41,7 @@ function expressions(expression: TestExpression): { operator: string; words: Wor
   }
 }
 
-/** `[[ … ]]` as the words of a `test`. A value that is not known cannot become an operator there. */
+/** The words of `[[ … ]]` as those of `test`. A computed value cannot become an operator there. */
 export function testWords({ expression }: TestCommand): ShellWord[] {
   return expressions(expression).flatMap(({ operator, words }) => [
     { value: operator, kind: 'plain', guess: operator },
@@ -51,7 +51,7 @@ export function testWords({ expression }: TestCommand): ShellWord[] {
   ]);
 }
 
-/** Tests that evaluate their operands, which runs what stands in the subscript of an array. */
+/** Doubts about tests that evaluate their operands: an array subscript may contain a command substitution. */
 export function testDoubts({ expression }: TestCommand): string[] {
   return expressions(expression).flatMap(({ operator, words }) => {
     const strange = words.map(strangeExpansion).find((why) => why !== undefined);

@@ -1,24 +1,24 @@
 import { addWrite, type Analysis } from './analysis.js';
 import { plainWord, type ShellWord } from './words.js';
 
-/** `!` runs or changes something, `w` writes the file that it names, `r` reads it. */
+/** The effect of a flag: `!` runs or changes something, `w` writes the file of its value, `r` reads it. */
 type Effect = '!' | 'w' | 'r' | '';
 interface Flag {
   name: string;
-  /** `=`: the rest of the word or the next one. `?`: the rest of the word only. */
+  /** Where the value is. `=`: the rest of the word or the next word. `?`: the rest of the word only. */
   takes: '=' | '?' | '';
   effect: Effect;
 }
 export interface Flags {
-  known: ReadonlyMap<string, Flag>;
+  byName: ReadonlyMap<string, Flag>;
   longs: readonly Flag[];
-  /** A flag that is not listed is doubted. */
+  /** An unlisted flag is a doubt. */
   strict: boolean;
-  /** Long names have one dash, and there are no bundles. */
+  /** Long flags have one dash, and short flags cannot be bundled (go). */
   oneDash: boolean;
 }
 
-/** Reads a list such as `-o=w --output=w -k= -z!`. Flags that are not listed take no value and do no harm, unless it is strict. */
+/** Parses a flag table such as `-o=w --output=w -k= -z!`. Unlisted flags take no value and are harmless, unless `strict`. */
 export function flags(list: string, strict = false, oneDash = false): Flags {
   const all = list
     .split(/\s+/)
@@ -28,7 +28,7 @@ export function flags(list: string, strict = false, oneDash = false): Flags {
       return { name, takes: takes as Flag['takes'], effect: effect as Effect };
     });
   return {
-    known: new Map(all.map((flag) => [flag.name, flag])),
+    byName: new Map(all.map((flag) => [flag.name, flag])),
     longs: all.filter(({ name }) => name.startsWith(oneDash ? '-' : '--')),
     strict,
     oneDash,
@@ -42,11 +42,11 @@ export interface Operand {
 
 interface Scan {
   operands: Operand[];
-  /** The flags that are there, by the name in the list, with their values. */
+  /** The flags of the command, by their name in the table, with their values. */
   found: { name: string; value: ShellWord | undefined; index: number }[];
 }
 
-/** Reads the flags of a command the way getopt does, abbreviations and bundles too, and notes what they do. */
+/** Parses the flags of a command as getopt does, with abbreviations and bundles, and records their effects in the analysis. */
 export function scanFlags(analysis: Analysis, table: Flags, from = 1): Scan {
   const { words } = analysis;
   const scan: Scan = { operands: [], found: [] };
@@ -58,19 +58,22 @@ export function scanFlags(analysis: Analysis, table: Flags, from = 1): Scan {
     if (flag.effect === 'r' && value && value.guess !== '') analysis.reads.push(value.guess);
     if (flag.effect === 'w' && /^(-|\/dev\/(null|stdout|stderr))$/.test(value?.value ?? '')) return;
     if (flag.effect === '!' || flag.effect === 'w') {
-      analysis.doubts.push({ why: `${flag.name} ${flag.effect === 'w' ? 'writes a file' : 'runs or changes something'}`, upTo: at + 1 });
+      analysis.doubts.push({
+        why: `${flag.name} ${flag.effect === 'w' ? 'writes a file' : 'runs or changes something'}`,
+        wordsNeeded: at + 1,
+      });
     }
   }
 
   function long(text: string, index: number): void {
     const equals = text.indexOf('=');
     const name = equals < 0 ? text : text.slice(0, equals);
-    const exact = table.known.get(name);
+    const exact = table.byName.get(name);
     if (!exact) {
       const meant =
         !table.oneDash && table.longs.find((flag) => (flag.effect === '!' || flag.effect === 'w') && flag.name.startsWith(name));
-      if (meant) analysis.doubts.push({ why: `${name} may mean ${meant.name}`, upTo: index + 1 });
-      else if (table.strict) analysis.doubts.push({ why: `${name} is not a flag that is known`, upTo: index + 1 });
+      if (meant) analysis.doubts.push({ why: `${name} may mean ${meant.name}`, wordsNeeded: index + 1 });
+      else if (table.strict) analysis.doubts.push({ why: `${name} is not a flag that is known`, wordsNeeded: index + 1 });
       return;
     }
     if (equals >= 0) return note(exact, plainWord(text.slice(equals + 1)), index);
@@ -79,16 +82,16 @@ export function scanFlags(analysis: Analysis, table: Flags, from = 1): Scan {
   }
 
   function bundle(text: string, index: number): void {
-    const whole = table.known.get(text);
+    const whole = table.byName.get(text);
     if (whole && text.length > 2) {
       if (whole.takes === '=') at++;
       return note(whole, whole.takes === '=' ? words[at] : undefined, index);
     }
     for (let i = 1; i < text.length; i++) {
-      const flag = table.known.get(`-${text[i] ?? ''}`);
+      const flag = table.byName.get(`-${text[i] ?? ''}`);
       if (!flag) {
         if (table.strict && !/^\d$/.test(text[i] ?? ''))
-          analysis.doubts.push({ why: `-${text[i] ?? ''} is not a flag that is known`, upTo: index + 1 });
+          analysis.doubts.push({ why: `-${text[i] ?? ''} is not a flag that is known`, wordsNeeded: index + 1 });
         continue;
       }
       const rest = text.slice(i + 1);

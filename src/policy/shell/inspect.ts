@@ -21,8 +21,8 @@ export function programOf(words: readonly ShellWord[]): string {
   return name.slice(name.lastIndexOf('/') + 1);
 }
 
-/** Finds out what the words of a simple command do: what they run, write and read, and what is to be doubted. */
-export function inspect(words: ShellWord[], place: WorkingDirectory, stdin: string | null | undefined, depth = 0): Analysis {
+/** Analyses the words of a simple command: what it runs, writes and reads, and which doubts there are. */
+export function inspect(words: ShellWord[], directory: WorkingDirectory, stdin: string | null | undefined, depth = 0): Analysis {
   if (depth > limits.shellDepthMax) throw new Unclear('it is nested too deeply');
   const analysis = newAnalysis(words, stdin);
   const name = programOf(words);
@@ -30,41 +30,42 @@ export function inspect(words: ShellWord[], place: WorkingDirectory, stdin: stri
   if (first && (first.kind !== 'plain' || first.doubt !== undefined || first.value === ''))
     doubtAlways(analysis, 'the name of the program is computed');
   if (/[^\x21-\x7e]/.test(first?.value ?? '')) doubtAlways(analysis, 'the name of the program has unusual characters');
-  // What harmless wrappers run in turn is looked at again, because here they stand inside of something else.
+  // Pass-through wrappers inside of another wrapper: their inner command is analysed as well.
   const offset = passThroughWords(words);
   if (offset > 0) analysis.inner.push({ words: words.slice(offset) });
-  lookAtProgram(name, analysis, place, depth);
+  analyseProgram(name, analysis, directory, depth);
   doubtWords(name, analysis);
   return analysis;
 }
 
-function lookAtProgram(name: string, analysis: Analysis, place: WorkingDirectory, depth: number): void {
-  const again = (words: ShellWord[]): Analysis => inspect(words, place, undefined, depth + 1);
-  if (name === 'git') return analyseGit(analysis, place);
+function analyseProgram(name: string, analysis: Analysis, directory: WorkingDirectory, depth: number): void {
+  const inspectInner = (words: ShellWord[]): Analysis => inspect(words, directory, undefined, depth + 1);
+  if (name === 'git') return analyseGit(analysis, directory);
   if (name === 'find' || name === 'gfind') return analyseFind(analysis);
   if (name === 'fd' || name === 'fdfind') return analyseFd(analysis);
   if (name === 'sed' || name === 'gsed') return analyseSed(analysis);
   if (/^[gmn]?awk$|^original-awk$/.test(name)) return analyseAwk(analysis);
   if (/^(g|bsd)?tar$/.test(name)) return analyseTar(analysis);
-  const known =
+  const isKnown =
     analyseBuiltin(name, analysis) ||
     analyseShell(name, analysis) ||
     analyseWrapper(name, analysis) ||
-    analyseProject(name, analysis, again) ||
-    analyseInterpreter(name, analysis, (at) => analyseModule(analysis, at, again)) ||
+    analyseProject(name, analysis, inspectInner) ||
+    analyseInterpreter(name, analysis, (at) => analyseModule(analysis, at, inspectInner)) ||
     analyseWriter(name, analysis) ||
     analyseReader(name, analysis);
-  if (!known && name.startsWith('git-')) doubtAlways(analysis, 'it is a part of git');
+  if (!isKnown && name.startsWith('git-')) doubtAlways(analysis, 'it is a part of git');
 }
 
-/** Words that are not known may become flags. */
+/** Adds doubts about computed words and globs, which may expand to flags. */
 function doubtWords(name: string, analysis: Analysis): void {
   analysis.words.forEach((word, i) => {
     if (i === 0) return;
-    if (word.doubt !== undefined) analysis.doubts.push({ why: word.doubt, upTo: null });
-    if (word.kind === 'computed') analysis.doubts.push({ why: 'a word is known only when it runs', upTo: null });
-    if (word.kind === 'glob' && word.guess.startsWith('-')) analysis.doubts.push({ why: 'a flag is known only when it runs', upTo: null });
+    if (word.doubt !== undefined) analysis.doubts.push({ why: word.doubt, wordsNeeded: null });
+    if (word.kind === 'computed') analysis.doubts.push({ why: 'a word is known only when it runs', wordsNeeded: null });
+    if (word.kind === 'glob' && word.guess.startsWith('-'))
+      analysis.doubts.push({ why: 'a flag is known only when it runs', wordsNeeded: null });
     else if (word.kind === 'glob' && /^[*?[]/.test(word.guess) && !isHarmless(name))
-      analysis.doubts.push({ why: `${word.guess} may match a file that is named like a flag`, upTo: null });
+      analysis.doubts.push({ why: `${word.guess} may match a file that is named like a flag`, wordsNeeded: null });
   });
 }

@@ -3,29 +3,29 @@ import type { ShellWord } from './words.js';
 const duration = /^\d+(\.\d+)?[smhd]?$/;
 
 /**
- * How many leading words only say how the rest is run: when, how long, how nicely. What they run decides alone.
- * Wrappers that change what is run (its variables, its user, its input) are not among them.
+ * How many leading words are pass-through wrappers (`time`, `nice`, `timeout`), which rules ignore. Wrappers that change variables, user or
+ * input of the inner command are not among them.
  */
 export function passThroughWords(words: readonly ShellWord[]): number {
   let at = 0;
   for (;;) {
-    const next = one(words, at);
+    const next = skipWrapper(words, at);
     if (next === at) return at;
     at = next;
   }
 }
 
-function one(words: readonly ShellWord[], from: number): number {
+function skipWrapper(words: readonly ShellWord[], from: number): number {
   const text = (index: number): string | undefined => {
     const word = words[index];
     return word?.kind === 'plain' && word.doubt === undefined ? (word.value ?? undefined) : undefined;
   };
-  const end = after(text, from);
+  const end = endOfWrapper(text, from);
   const inner = text(end);
   return end > from && inner !== undefined && inner !== '' && !inner.startsWith('-') && !/^\w+=/.test(inner) ? end : from;
 }
 
-function after(text: (index: number) => string | undefined, from: number): number {
+function endOfWrapper(text: (index: number) => string | undefined, from: number): number {
   let at = from + 1;
   switch (text(from)) {
     case 'command':

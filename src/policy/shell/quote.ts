@@ -1,4 +1,4 @@
-/** Words as a person would type them for the same meaning. */
+/** Shell-quotes words. */
 export function quoteWords(words: readonly string[]): string {
   return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`)).join(' ');
 }

@@ -2,68 +2,68 @@ import type { Redirection, Word } from 'unbash';
 import { strangeExpansion } from './expansions.js';
 import { readWord, type ShellWord } from './words.js';
 
-/** What redirections open. */
-export interface Opened {
+/** What the redirections of a command read and write. */
+export interface RedirectionEffects {
   doubts: string[];
   writes: (string | null)[];
   reads: string[];
-  /** What is fed to the command: null when it is not known, undefined when nothing is. */
+  /** The text on stdin (here-document): null when computed, undefined without one. */
   stdin: string | null | undefined;
 }
 
-const nowhere = new Set(['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/fd/1', '/dev/fd/2', '-']);
+const noFiles = new Set(['/dev/null', '/dev/stdout', '/dev/stderr', '/dev/fd/1', '/dev/fd/2', '-']);
 
-/** Whether writing there changes no file. */
-export function isNowhere(path: string): boolean {
-  return nowhere.has(path);
+/** Whether a write to this path changes no file, as for /dev/null. */
+export function isNoFile(path: string): boolean {
+  return noFiles.has(path);
 }
 
-/** The path that a word names when it is written to; null when it is known only when it runs. */
+/** The path that a word means as a write target; null when computed. */
 export function pathOf(word: ShellWord): string | null {
   return word.kind === 'plain' && word.doubt === undefined ? word.value : null;
 }
 
-export function readRedirections(redirections: readonly Redirection[]): Opened {
-  const opened: Opened = { doubts: [], writes: [], reads: [], stdin: undefined };
+export function readRedirections(redirections: readonly Redirection[]): RedirectionEffects {
+  const effects: RedirectionEffects = { doubts: [], writes: [], reads: [], stdin: undefined };
   for (const redirection of redirections) {
-    if (redirection.descriptor?.type === 'FileDescriptorVariable') opened.doubts.push('it sets a variable');
-    if (redirection.type === 'HereDoc') readHereDoc(redirection, opened);
-    else if (redirection.type === 'HereString') readHereString(redirection.target, opened);
-    else readRedirect(redirection, opened);
+    if (redirection.descriptor?.type === 'FileDescriptorVariable') effects.doubts.push('it sets a variable');
+    if (redirection.type === 'HereDoc') readHereDoc(redirection, effects);
+    else if (redirection.type === 'HereString') readHereString(redirection.target, effects);
+    else readRedirect(redirection, effects);
   }
-  return opened;
+  return effects;
 }
 
-function readHereDoc({ body, delimiter }: Extract<Redirection, { type: 'HereDoc' }>, opened: Opened): void {
+function readHereDoc({ body, delimiter }: Extract<Redirection, { type: 'HereDoc' }>, effects: RedirectionEffects): void {
   const isStatic = delimiter?.quoted === true || !/[$`\\]/.test(body.text);
-  opened.stdin = isStatic ? body.text : null;
+  effects.stdin = isStatic ? body.text : null;
   const why = delimiter?.quoted === true ? undefined : strangeExpansion(body);
-  if (why !== undefined) opened.doubts.push(why);
+  if (why !== undefined) effects.doubts.push(why);
 }
 
-function readHereString(target: Word | undefined, opened: Opened): void {
-  opened.stdin = (target && readWord(target)[0]?.value) ?? null;
+function readHereString(target: Word | undefined, effects: RedirectionEffects): void {
+  effects.stdin = (target && readWord(target)[0]?.value) ?? null;
   const why = target && strangeExpansion(target);
-  if (why !== undefined) opened.doubts.push(why);
+  if (why !== undefined) effects.doubts.push(why);
 }
 
-function readRedirect({ operator, target }: Extract<Redirection, { type: 'Redirect' }>, opened: Opened): void {
+function readRedirect({ operator, target }: Extract<Redirection, { type: 'Redirect' }>, effects: RedirectionEffects): void {
   const words = target ? readWord(target) : [];
   const [word] = words;
   if (!word || words.length > 1) {
-    opened.doubts.push('where it is redirected to is not known');
+    effects.doubts.push('where it is redirected to is not known');
     return;
   }
-  if (word.doubt !== undefined) opened.doubts.push(word.doubt);
+  if (word.doubt !== undefined) effects.doubts.push(word.doubt);
   const isCopy = (operator === '>&' || operator === '<&') && /^(\d+-?|-)$/.test(word.value ?? '');
   if (isCopy) return;
-  if (/^\/dev\/(tcp|udp)\//.test(word.guess)) opened.doubts.push('it opens the network');
+  if (/^\/dev\/(tcp|udp)\//.test(word.guess)) effects.doubts.push('it opens the network');
   if (operator === '<' || operator === '<&' || operator === '<>') {
-    if (word.guess !== '') opened.reads.push(word.guess);
-    if (word.kind !== 'plain') opened.doubts.push('what it reads is known only when it runs');
-    if (operator === '<') opened.stdin ??= null;
+    if (word.guess !== '') effects.reads.push(word.guess);
+    if (word.kind !== 'plain') effects.doubts.push('what it reads is known only when it runs');
+    if (operator === '<') effects.stdin ??= null;
     if (operator !== '<>') return;
   }
   const path = pathOf(word);
-  if (path === null || !isNowhere(path) || path === '-') opened.writes.push(path);
+  if (path === null || !isNoFile(path) || path === '-') effects.writes.push(path);
 }

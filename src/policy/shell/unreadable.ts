@@ -1,7 +1,7 @@
 import { limits } from '../../protocol/limits.js';
 import { findAmbiguous } from '../../protocol/sanitize.js';
 
-/** Thrown inside when a text cannot be read for certain; `parseCommand` makes a value of it. */
+/** Thrown when a script cannot be parsed unambiguously; `parseCommand` turns it into a value. */
 export class Unclear extends Error {}
 
 export interface Span {
@@ -9,10 +9,10 @@ export interface Span {
   end: number;
 }
 
-/** Why a text is not read at all; undefined when it can be tried. */
+/** Why a script is not parsed at all; undefined when parsing may be tried. */
 export function unreadable(text: string): string | undefined {
   if (text.length > limits.shellTextCharsMax) return `it is longer than ${limits.shellTextCharsMax} characters`;
-  // The parser takes longer and longer for these.
+  // The parser takes exponential time for these.
   if (text.split('$[').length > limits.shellNestsMax) return 'it has too many $[';
   if (
     text
@@ -21,9 +21,9 @@ export function unreadable(text: string): string | undefined {
       .some((word) => word.split('{').length > limits.shellBracesMax)
   )
     return 'it has too many braces in a word';
-  const odd = findAmbiguous(text);
-  if (odd === undefined) return undefined;
-  return `it contains the character U+${odd.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? ''}`;
+  const ambiguous = findAmbiguous(text);
+  if (ambiguous === undefined) return undefined;
+  return `it contains the character U+${ambiguous.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0') ?? ''}`;
 }
 
 const syntax = new Set(
@@ -35,10 +35,7 @@ const syntax = new Set(
 const comment = /(^|[\s;&|()])#[^\n]*/g;
 const token = /;;&|;&|;;|&&|\|\||\|&|\(\(|\)\)|[;&|()]|[^\s;&|()]+/g;
 
-/**
- * What stands between the nodes of a tree must be operators, keywords and comments: anything else was skipped by the
- * parser, and a shell might run it.
- */
+/** Checks that the source between the nodes of the syntax tree is operators, keywords and comments: a shell might run anything else that the parser skipped. */
 export function checkBetween(source: string, whole: Span, spans: readonly Span[]): void {
   let rest = '';
   let at = whole.pos;

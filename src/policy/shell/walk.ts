@@ -14,32 +14,41 @@ import {
 import { limits } from '../../protocol/limits.js';
 import { afterCd, isChanged, joined, unknownDirectory, type WorkingDirectory } from './working-directory.js';
 import { strangeExpansion, testDoubts, testWords } from './expansions.js';
-import { readRedirections, type Opened } from './redirections.js';
+import { readRedirections, type RedirectionEffects } from './redirections.js';
 import { checkBetween, Unclear, type Span } from './unreadable.js';
 import { plainWord, readWord, unknownWord, type ShellWord } from './words.js';
 
-/** A simple command as it stands in the source, before anything is known about the program that it names. */
-export interface Simple extends Opened {
+/** A simple command of the syntax tree, before its program is analysed. */
+export interface SimpleCommand extends RedirectionEffects {
   words: ShellWord[];
   text: string;
-  place: WorkingDirectory;
+  directory: WorkingDirectory;
 }
 
-/** Finds every simple command of a tree, in the order of the source. */
-export function walkScript(script: ParsedScript, source: string, place: WorkingDirectory, depth: number): Simple[] {
+/** Collects every simple command of a syntax tree, in source order. */
+export function walkScript(script: ParsedScript, source: string, directory: WorkingDirectory, depth: number): SimpleCommand[] {
   if (depth > limits.shellDepthMax) throw new Unclear('it is nested too deeply');
   const [error] = script.errors ?? [];
   if (error) throw new Unclear(error.message);
   const own = script.source ?? source;
-  const found: Simple[] = [];
+  const found: SimpleCommand[] = [];
   const spans: Span[] = [];
 
-  function emit(words: ShellWord[], node: Span, at: WorkingDirectory, opened?: Partial<Opened>): void {
-    found.push({ words, text: own.slice(node.pos, node.end), place: at, doubts: [], writes: [], reads: [], stdin: undefined, ...opened });
+  function emit(words: ShellWord[], node: Span, at: WorkingDirectory, effects?: Partial<RedirectionEffects>): void {
+    found.push({
+      words,
+      text: own.slice(node.pos, node.end),
+      directory: at,
+      doubts: [],
+      writes: [],
+      reads: [],
+      stdin: undefined,
+      ...effects,
+    });
     if (found.length > limits.shellPartsMax) throw new Unclear(`it has more than ${limits.shellPartsMax} parts`);
   }
 
-  /** Commands inside of words, and the text that is no further looked at. */
+  /** Marks a node as understood, and collects the commands nested in it. */
   function cover(node: SyntaxNode & Span, at: WorkingDirectory): void {
     spans.push({ pos: node.pos, end: node.end });
     nested(node, at);
@@ -64,8 +73,8 @@ export function walkScript(script: ParsedScript, source: string, place: WorkingD
     forEachChild(node, (child) => nested(child, at));
   }
 
-  /** A word outside of a simple command: of a loop, a case, a test. */
-  function loose(word: SyntaxNode & Span, at: WorkingDirectory): void {
+  /** A word outside of a simple command: in a loop, a case or a test. */
+  function wordOutsideCommand(word: SyntaxNode & Span, at: WorkingDirectory): void {
     cover(word, at);
     const why = strangeExpansion(word);
     if (why !== undefined) emit([], word, at, { doubts: [why] });
@@ -94,7 +103,7 @@ export function walkScript(script: ParsedScript, source: string, place: WorkingD
         now = pipeline(command, now);
         return;
       }
-      // `cd x || exit`: whoever goes on is there.
+      // `cd x || exit`: the script goes on only in x.
       const leaves = i === node.commands.length - 1 && command.type === 'Command' && /^(exit|return)$/.test(command.name?.text ?? '');
       if (leaves && !node.operators.slice(0, -1).includes('||')) ended = { ...now, firm: true };
       now = isChanged(at, now) ? unknownDirectory : now;
@@ -118,11 +127,11 @@ export function walkScript(script: ParsedScript, source: string, place: WorkingD
 
   function simple(node: Command, at: WorkingDirectory): WorkingDirectory {
     for (const child of [...node.prefix, ...(node.name ? [node.name] : []), ...node.suffix]) cover(child, at);
-    const opened = readRedirections(node.redirects);
-    if (node.prefix.some(({ type }) => type === 'Assignment')) opened.doubts.push('it sets a variable');
-    if (!node.name && opened.doubts.length === 0) opened.doubts.push('it is a redirection without a command');
+    const effects = readRedirections(node.redirects);
+    if (node.prefix.some(({ type }) => type === 'Assignment')) effects.doubts.push('it sets a variable');
+    if (!node.name && effects.doubts.length === 0) effects.doubts.push('it is a redirection without a command');
     const words = node.name ? [...readWord(node.name), ...node.args.flatMap(readArgument)] : [];
-    emit(words, node, at, opened);
+    emit(words, node, at, effects);
     return node.name ? afterCd(words, at) : at;
   }
 
@@ -138,7 +147,7 @@ export function walkScript(script: ParsedScript, source: string, place: WorkingD
     const before = { found: found.length, spans: spans.length };
     if (!isChanged(at, list(statements, at))) return at;
     if (at.sure) {
-      // The second round of a loop begins where the first one ended.
+      // The second iteration of a loop begins in the directory where the first one ended.
       found.length = before.found;
       spans.length = before.spans;
       list(statements, unknownDirectory);
@@ -148,20 +157,20 @@ export function walkScript(script: ParsedScript, source: string, place: WorkingD
 
   function redirected(redirects: readonly Redirection[], first: number, node: Span, at: WorkingDirectory): void {
     for (const redirect of redirects) cover(redirect, at);
-    const opened = readRedirections(redirects);
-    if (opened.writes.length + opened.reads.length + opened.doubts.length === 0) return;
+    const effects = readRedirections(redirects);
+    if (effects.writes.length + effects.reads.length + effects.doubts.length === 0) return;
     const part = found[first];
-    if (!part) return emit([], node, at, { ...opened, doubts: [...opened.doubts, 'it is a redirection without a command'] });
-    part.writes.push(...opened.writes);
-    part.reads.push(...opened.reads);
-    part.doubts.push(...opened.doubts);
+    if (!part) return emit([], node, at, { ...effects, doubts: [...effects.doubts, 'it is a redirection without a command'] });
+    part.writes.push(...effects.writes);
+    part.reads.push(...effects.reads);
+    part.doubts.push(...effects.doubts);
   }
 
   function loop(name: Word, words: readonly Word[] | undefined, node: Span, at: WorkingDirectory): void {
     spans.push(name);
-    // A loop over PATH would choose which program a name means.
+    // A loop variable such as PATH would change which program a name means.
     if (!/^[a-z][a-z0-9]*$/.test(name.text)) emit([], node, at, { doubts: [`it sets the variable ${name.text}`] });
-    for (const word of words ?? []) loose(word, at);
+    for (const word of words ?? []) wordOutsideCommand(word, at);
   }
 
   function bodyOf(node: CommandNode | CompoundList, at: WorkingDirectory): void {
@@ -204,10 +213,10 @@ export function walkScript(script: ParsedScript, source: string, place: WorkingD
         emit([], node, at, { doubts: ['it computes with variables'] });
         return body(node.body.commands, at);
       case 'Case': {
-        loose(node.word, at);
+        wordOutsideCommand(node.word, at);
         let now = at;
         for (const item of node.items) {
-          for (const pattern of item.pattern) loose(pattern, at);
+          for (const pattern of item.pattern) wordOutsideCommand(pattern, at);
           now = joined(now, list(item.body.commands, now));
         }
         return now;
@@ -233,7 +242,7 @@ export function walkScript(script: ParsedScript, source: string, place: WorkingD
     }
   }
 
-  list(script.commands, place);
+  list(script.commands, directory);
   checkBetween(own, script, spans);
   return found;
 }

@@ -3,15 +3,15 @@ import { limits } from '../../protocol/limits.js';
 import { findAmbiguous } from '../../protocol/sanitize.js';
 import { Unclear } from './unreadable.js';
 
-/** A word of a command as far as it is known before the command runs. */
+/** A word of a command, as far as static analysis knows it. */
 export interface ShellWord {
-  /** After quote removal; null when it is known only when it runs. */
+  /** The value after quote removal; null when computed at run time. */
   value: string | null;
-  /** `number`: digits that nobody knows yet, such as `$?`. */
+  /** `number`: a computed number, such as `$?`. */
   kind: 'plain' | 'glob' | 'number' | 'computed';
-  /** The most that is known of it as a path or a pattern. */
+  /** The known part of the word, as a path or glob. */
   guess: string;
-  /** Why it is not what it looks like. */
+  /** Why the word may mean something else. */
   doubt?: string;
 }
 
@@ -21,7 +21,7 @@ export function plainWord(value: string): ShellWord {
 
 export const unknownWord: ShellWord = { value: null, kind: 'computed', guess: '' };
 
-/** The words that one word of the source becomes: several when it has braces. */
+/** Expands one word of the source: several words when it has braces. */
 export function readWord(word: Word): ShellWord[] {
   const { parts } = word;
   const raw = word.text.replaceAll('\\\n', '');
@@ -36,14 +36,14 @@ function withDoubts(read: ShellWord, raw: string, word: Word): ShellWord {
 }
 
 function doubtOf(read: ShellWord, raw: string, word: Word): string | undefined {
-  if (raw.startsWith('~') && !/^~(\/|$)/.test(raw)) return `${raw} is a directory of somebody`;
-  if (!raw.startsWith('~') && read.guess.startsWith('~')) return `${raw} only analyses like the home directory`;
+  if (raw.startsWith('~') && !/^~(\/|$)/.test(raw)) return `${raw} is the home directory of another user`;
+  if (!raw.startsWith('~') && read.guess.startsWith('~')) return `${raw} only looks like the home directory`;
   if (findAmbiguous(read.guess) !== undefined) return 'it contains characters that cannot be seen';
   if (hasOpenBraces(word)) return `the braces of ${raw} are not understood`;
   return undefined;
 }
 
-/** Braces that the parser took for text although a shell might expand them. */
+/** Whether braces that the parser took for literal text might be expanded by a shell. */
 function hasOpenBraces({ text, parts }: Word): boolean {
   const bare = parts
     ? parts.map((part) => (part.type === 'Literal' || part.type === 'Glob' ? part.text : part.type === 'DoubleQuoted' ? '' : ' ')).join('')
@@ -69,7 +69,7 @@ function readParts(parts: readonly WordPart[]): ShellWord {
         guess += part.value;
         break;
       case 'ExtendedGlob':
-        // Off by default in a shell that runs a command: the same text is then a syntax error, or a subshell.
+        // extglob is off by default in `bash -c`: the same text is then a syntax error, or a subshell.
         throw new Unclear(`${part.text} is not understood`);
       case 'LocaleString':
         throw new Unclear(`the translated text ${part.text} is not understood`);
@@ -88,7 +88,7 @@ function isNumber(part: WordPart, before: string): boolean {
   return /^\$\(\([\d\s+*/%()<>&|^~!?:-]*\)\)$/.test(part.text) && before !== '' && !before.startsWith('-');
 }
 
-/** `$HOME/x` is guessed to be `~/x`, so that rules about paths can see it. */
+/** Guesses `$HOME/x` to be `~/x`, so that path rules match. */
 function homeOf(part: WordPart, before: string): string {
   if (before !== '' || (part.type !== 'SimpleExpansion' && part.type !== 'ParameterExpansion')) return '';
   if (part.text === '$HOME' || part.text === '${HOME}') return '~';
@@ -97,7 +97,7 @@ function homeOf(part: WordPart, before: string): string {
 
 const simpleBraces = /\{([^{}]*)\}/;
 
-/** Braces with nothing special in them are expanded as a shell does; others are not known. */
+/** Expands simple brace lists as a shell does; other braces give a computed word. */
 function readBraces(raw: string): ShellWord[] {
   const unknown = [{ ...unknownWord, guess: raw }];
   if (!/^[\w./,@%+=:{}*?-]+$/.test(raw) || /\{[^}]*\{/.test(raw)) return unknown;

@@ -1,11 +1,11 @@
 import type { ShellWord } from './words.js';
 
-/** Where a command runs, as far as the `cd`s before it tell. */
+/** The working directory of a command, as far as the `cd`s before it are known. */
 export interface WorkingDirectory {
-  /** What was changed to, one after the other; undefined is the command's own directory. */
+  /** The joined targets of the `cd`s; undefined for the directory that the script starts in. */
   dir: string | undefined;
   sure: boolean;
-  /** It holds for what comes next even though nobody asked whether the change worked. */
+  /** The next statement runs only if the `cd` succeeded, as after `cd x || exit`. */
   firm?: boolean;
 }
 
@@ -20,7 +20,7 @@ export function joined(one: WorkingDirectory, other: WorkingDirectory): WorkingD
   return isChanged(one, other) ? unknownDirectory : one;
 }
 
-/** Where a `cd`, `pushd` or `popd` goes: null when it is not known, undefined when the words are something else. */
+/** The target of a `cd`, `pushd` or `popd`: null for a computed one, undefined for another command. */
 export function targetOf(words: readonly (string | null)[]): string | null | undefined {
   let at = 0;
   while (words[at] === 'command' || words[at] === 'builtin') at++;
@@ -37,13 +37,13 @@ export function targetOf(words: readonly (string | null)[]): string | null | und
   return target;
 }
 
-/** The place after these words have run well. */
-export function afterCd(words: readonly ShellWord[], place: WorkingDirectory): WorkingDirectory {
+/** The working directory after these words have succeeded. */
+export function afterCd(words: readonly ShellWord[], directory: WorkingDirectory): WorkingDirectory {
   const target = targetOf(words.map(({ value }) => value));
-  if (target === undefined) return place;
-  // `cd x/..` is decided by the text of the path, and not by where the links of x lead.
+  if (target === undefined) return directory;
+  // `cd x/..` is resolved by the text of the path, not by the symlinks of x.
   if (target === null || /[^./][^/]*\/+\.\.(\/|$)/.test(target)) return unknownDirectory;
   if (/^[~/]/.test(target)) return { dir: target, sure: true };
-  if (!place.sure || (place.dir !== undefined && /^\.\.(\/|$)/.test(target))) return unknownDirectory;
-  return { dir: place.dir === undefined ? target : `${place.dir}/${target}`, sure: true };
+  if (!directory.sure || (directory.dir !== undefined && /^\.\.(\/|$)/.test(target))) return unknownDirectory;
+  return { dir: directory.dir === undefined ? target : `${directory.dir}/${target}`, sure: true };
 }

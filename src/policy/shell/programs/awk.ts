@@ -7,14 +7,14 @@ const awkFlags = flags(
   true,
 );
 
-/** `awk`: a program that can start others or open files is doubted. */
+/** `awk`: a program text that can run commands or open files is a doubt. */
 export function analyseAwk(analysis: Analysis): void {
   const { operands, found } = scanFlags(analysis, awkFlags);
   const sources = found.filter(({ name }) => name === '-e' || name === '--source').map(({ value, index }) => ({ value, index: index + 1 }));
   const [first] = operands;
   if (sources.length === 0 && first) sources.push({ value: first.word, index: first.index });
   for (const { value, index } of sources)
-    if (!isPlainAwk(value)) analysis.doubts.push({ why: 'its program may run commands or open files', upTo: index + 1 });
+    if (!isPlainAwk(value)) analysis.doubts.push({ why: 'its program may run commands or open files', wordsNeeded: index + 1 });
   if (sources.length === 0 && analysis.words.length > 1 && !found.some(({ name }) => name === '--version' || name === '-V'))
     doubtAll(analysis, 'its program is not seen');
 }
@@ -24,7 +24,7 @@ function isPlainAwk(word: ShellWord | undefined): boolean {
   const code = word.value;
   if (/system|getline|ARGV|@|\\\n/.test(code)) return false;
   if (code.replaceAll('||', '').includes('|')) return false;
-  // A comparison is the only other use of `>`.
+  // Before the first print, `>` can only be a comparison, not a redirection.
   const print = code.indexOf('print');
   return print < 0 || code.lastIndexOf('>') < print;
 }

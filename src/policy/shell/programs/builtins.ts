@@ -1,6 +1,6 @@
 import { doubtAlways, type Analysis } from '../analysis.js';
 
-/** Builtins that change what later words mean, or run a text. No rule covers them: they are asked about. */
+/** Builtins that change the meaning of later words, or run a script. No rule covers them: they are always asked. */
 const changing = new Set(
   [
     'eval source . trap alias unalias export declare typeset readonly local shopt enable hash unset read mapfile readarray let complete compgen',
@@ -8,15 +8,15 @@ const changing = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Of those, the ones that change nothing as long as they are given no arguments. */
+/** Those of `changing` that change nothing without arguments. */
 const plainAlone = new Set(['wait', 'jobs', 'times', 'dirs']);
 
-/** Whether no rule can allow a command of this name, whatever else it says. */
+/** Whether no rule can allow a builtin of this name. */
 export function isAlwaysAsked(name: string, hasArguments: boolean): boolean {
   return changing.has(name) && (hasArguments || !plainAlone.has(name));
 }
 
-/** Builtins of the shell that are no programs. */
+/** Analyses shell builtins. */
 export function analyseBuiltin(name: string, analysis: Analysis): boolean {
   const rest = analysis.words.slice(1);
   if (name === 'set') {
@@ -25,7 +25,7 @@ export function analyseBuiltin(name: string, analysis: Analysis): boolean {
     return true;
   }
   if (name === 'test') {
-    // The name that -v looks up may be a subscript, which is evaluated.
+    // The operand of -v may be an array subscript, which is evaluated.
     if (rest.some(({ value }) => value === '-v' || value === '-R')) doubtAlways(analysis, 'it evaluates a name');
     return true;
   }
@@ -39,9 +39,9 @@ export function analyseBuiltin(name: string, analysis: Analysis): boolean {
     else if (values.length > 0) analysis.inner.push({ script: values.join(' ') });
     analysis.anywhere = true;
   }
-  // A file is a program like any other; what comes through a pipe or has a computed name is a text that nobody has seen.
+  // A sourced file is a program like any other; a pipe or a computed name hides the script.
   if ((name === 'source' || name === '.') && isUnseen(rest[0]?.value)) analysis.runsUnknown = true;
-  // It gives a program another name, under which no rule knows it.
+  // `hash -p` gives a program another name, which no rule matches.
   if (name === 'hash' && rest.some(({ value }) => value === null || /^-\w*p/.test(value))) analysis.runsUnknown = true;
   if (name === 'trap' || name === 'alias' || name === 'complete' || name === 'compgen' || name === 'bind' || name === 'mapfile') {
     analysis.anywhere = true;

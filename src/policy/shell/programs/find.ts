@@ -16,7 +16,7 @@ const valued = new Set(
 );
 const running = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 
-/** `find`: every word of its expression is known, or doubted. */
+/** `find`: an unknown word of its expression is a doubt. */
 export function analyseFind(analysis: Analysis): void {
   const { words } = analysis;
   for (let at = 1; at < words.length; at++) {
@@ -28,26 +28,26 @@ export function analyseFind(analysis: Analysis): void {
       while (end < words.length && words[end]?.value !== ';' && !(words[end]?.value === '+' && words[end - 1]?.value === '{}')) end++;
       const inner = words.slice(at + 1, end).map((word) => (word.value?.includes('{}') ? unknownWord : word));
       analysis.inner.push({ words: value.endsWith('dir') ? withDirDoubt(inner) : inner });
-      analysis.doubts.push({ why: `${value} runs a command`, upTo: at + 1 });
+      analysis.doubts.push({ why: `${value} runs a command`, wordsNeeded: at + 1 });
       at = end;
     } else if (value === '-delete') {
       for (const start of words.slice(1)) {
         if (start.guess.startsWith('-')) break;
         addWrite(analysis, start);
       }
-      analysis.doubts.push({ why: '-delete removes what is found', upTo: at + 1 });
+      analysis.doubts.push({ why: '-delete removes what is found', wordsNeeded: at + 1 });
     } else if (/^-f(print0?|printf|ls)$/.test(value)) {
       addWrite(analysis, words[at + 1]);
-      analysis.doubts.push({ why: `${value} writes a file`, upTo: at + 2 });
+      analysis.doubts.push({ why: `${value} writes a file`, wordsNeeded: at + 2 });
       at += value === '-fprintf' ? 2 : 1;
     } else if (value === '-files0-from') {
-      analysis.doubts.push({ why: 'where it starts is read from a file', upTo: at + 2 });
+      analysis.doubts.push({ why: 'where it starts is read from a file', wordsNeeded: at + 2 });
       at++;
-    } else if (value.startsWith('-')) analysis.doubts.push({ why: `${value} is not known`, upTo: at + 1 });
+    } else if (value.startsWith('-')) analysis.doubts.push({ why: `${value} is not known`, wordsNeeded: at + 1 });
   }
 }
 
-/** What `-execdir` runs is in the directory of each file. */
+/** `-execdir` runs the command in the directory of each file. */
 function withDirDoubt(words: readonly ShellWord[]): ShellWord[] {
   const [first, ...rest] = words;
   return first ? [{ ...first, doubt: 'the directory is not known' }, ...rest] : [];
@@ -60,7 +60,7 @@ const fdValued = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** `fd`: what it runs is the rest of its words. */
+/** `fd`: the words after `--exec` are the command that it runs. */
 export function analyseFd(analysis: Analysis): void {
   const { words } = analysis;
   for (let at = 1; at < words.length; at++) {
@@ -73,7 +73,7 @@ export function analyseFd(analysis: Analysis): void {
       doubtAll(analysis, `${value} runs a command`);
       return;
     } else if (/^(--list|--ex|--gen|-[^-]*l)/.test(value) && value !== '--extension') {
-      analysis.doubts.push({ why: `${value} runs another program`, upTo: at + 1 });
+      analysis.doubts.push({ why: `${value} runs another program`, wordsNeeded: at + 1 });
     }
   }
 }

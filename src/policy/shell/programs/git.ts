@@ -3,7 +3,7 @@ import { doubtAll, hasValue, mustName, type Analysis } from '../analysis.js';
 import type { WorkingDirectory } from '../working-directory.js';
 import type { ShellWord } from '../words.js';
 
-/** Flags before the subcommand that change nothing about what it does. */
+/** Global flags that do not change what the subcommand does. */
 const quiet = [
   '--no-pager',
   '-P',
@@ -25,21 +25,21 @@ const globalValued = [
   '--exec-path',
 ];
 
-/** The words of git without flags that change nothing, so that `git --no-pager log` is `git log`. */
+/** Removes quiet global flags, so that `git --no-pager log` is `git log`. */
 export function withoutQuietFlags<T extends ShellWord | string>(words: readonly T[]): T[] {
   const text = (word: T): string | null => (typeof word === 'string' ? word : word.value);
-  const kept = [...words];
-  if (kept[0] === undefined || text(kept[0]) !== 'git') return kept;
-  while (kept[1] !== undefined && quiet.includes(text(kept[1]) ?? '')) kept.splice(1, 1);
-  return kept;
+  const remaining = [...words];
+  if (remaining[0] === undefined || text(remaining[0]) !== 'git') return remaining;
+  while (remaining[1] !== undefined && quiet.includes(text(remaining[1]) ?? '')) remaining.splice(1, 1);
+  return remaining;
 }
 
-/** What git's own parser of revisions and diffs takes, behind far more subcommands than those that are about diffs. */
-const everywhere = '--output=w --output-directory=w --ext-diff! --textconv! --show-signature! --gpg-sign?! --exec-path! --text --exclude=';
-const diffing = `${everywhere} -S= -G= -O=r -n= -L= --max-count= --skip= --since= --until= --after= --before= --author=
+/** Flags of git's shared parser for revisions and diffs, which many more subcommands than `diff` accept. */
+const commonFlags = '--output=w --output-directory=w --ext-diff! --textconv! --show-signature! --gpg-sign?! --exec-path! --text --exclude=';
+const diffing = `${commonFlags} -S= -G= -O=r -n= -L= --max-count= --skip= --since= --until= --after= --before= --author=
   --committer= --grep= --format= --pretty --stat --no-ext-diff --no-textconv --exit-code --ext-grep`;
 const diffFlags = flags(diffing);
-const looking: Record<string, Flags> = {
+const readOnlySubcommands: Record<string, Flags> = {
   ...Object.fromEntries(
     'log diff show shortlog whatchanged range-diff diff-tree diff-index diff-files rev-list show-branch cherry'
       .split(' ')
@@ -49,19 +49,19 @@ const looking: Record<string, Flags> = {
     `status rev-parse ls-files ls-tree describe name-rev for-each-ref show-ref merge-base count-objects check-ignore check-attr
     check-ref-format check-mailmap var version annotate blame`
       .split(/\s+/)
-      .map((name) => [name, flags(`${everywhere} --contents=r -S=r --ignore-revs-file=r --shell --perl --python --tcl`)]),
+      .map((name) => [name, flags(`${commonFlags} --contents=r -S=r --ignore-revs-file=r --shell --perl --python --tcl`)]),
   ),
-  'cat-file': flags(`${everywhere} --filters! --batch --batch-check --batch-command! --buffer`),
+  'cat-file': flags(`${commonFlags} --filters! --batch --batch-check --batch-command! --buffer`),
   grep: flags(
-    `${everywhere} -O?! --open-files-in-pager?! --ext-grep! -f=r -e= -A= -B= -C= -m= --text --open --and --or --not --files-with-matches`,
+    `${commonFlags} -O?! --open-files-in-pager?! --ext-grep! -f=r -e= -A= -B= -C= -m= --text --open --and --or --not --files-with-matches`,
   ),
 };
 
-const branchLooks = `-a --all -r --remotes -v --verbose --list -l --show-current --contains= --no-contains= --merged= --no-merged= --points-at= --sort=
+const branchListFlags = `-a --all -r --remotes -v --verbose --list -l --show-current --contains= --no-contains= --merged= --no-merged= --points-at= --sort=
   --format= --color --no-color --column --no-column -i --ignore-case --abbrev --no-abbrev`;
-const tagLooks = `-l --list -n? --contains= --no-contains= --points-at= --merged= --no-merged= --sort= --format= --color --column --no-column -i --ignore-case`;
+const tagListFlags = `-l --list -n? --contains= --no-contains= --points-at= --merged= --no-merged= --sort= --format= --color --column --no-column -i --ignore-case`;
 
-/** Subcommands that run what they are told, or change what git runs: no shorter rule than all of their words covers them. */
+/** Subcommands that run other programs, or change which ones git runs: only a rule with all words covers them. */
 const dangerous = new Set(
   [
     'difftool mergetool filter-branch filter-repo hook credential daemon instaweb send-email imap-send shell upload-pack receive-pack',
@@ -69,11 +69,11 @@ const dangerous = new Set(
     'request-pull maintenance upload-archive fast-import remote-ext remote-fd for-each-repo',
   ].flatMap((line) => line.split(' ')),
 );
-const reaching =
+const cloneFlags =
   flags(`-u=! --upload-pack=! --exec=! --receive-pack=! -c=! --config=! --template=! --separate-git-dir=! --reference=! --server-option=
   -x=! --recurse-submodules --set-upstream -o= --origin= -b= --branch= --depth= --upload --execute`);
 const changing: Record<string, Flags> = {
-  clone: reaching,
+  clone: cloneFlags,
   fetch: flags('--upload-pack=! -o= --depth='),
   pull: flags('--upload-pack=! -s=! -X= -S?!'),
   push: flags('--receive-pack=! --exec=! -o='),
@@ -102,11 +102,11 @@ const changing: Record<string, Flags> = {
   mailsplit: flags('-o=w'),
 };
 
-const always = flags(`${everywhere} --exec=! --upload-pack=! --receive-pack=! --strategy=!`);
+const always = flags(`${commonFlags} --exec=! --upload-pack=! --receive-pack=! --strategy=!`);
 const noFlags = flags('');
 
-/** git: looking is free, changing has to be named by the rule, and what runs programs has to be spelled out. */
-export function analyseGit(analysis: Analysis, place: WorkingDirectory): void {
+/** `git`: read-only subcommands have no doubts, others must be named by a rule, and those that run programs need a rule with all words. */
+export function analyseGit(analysis: Analysis, directory: WorkingDirectory): void {
   const { words } = analysis;
   let at = 1;
   for (; at < words.length; at++) {
@@ -120,29 +120,30 @@ export function analyseGit(analysis: Analysis, place: WorkingDirectory): void {
     }
     const [name = ''] = value.split('=');
     const takesNext = globalValued.includes(name) && !value.includes('=');
-    analysis.doubts.push({ why: `${name} changes what git does or where`, upTo: at + (takesNext ? 2 : 1) });
+    analysis.doubts.push({ why: `${name} changes what git does or where`, wordsNeeded: at + (takesNext ? 2 : 1) });
     if (takesNext) at++;
   }
-  if (place.dir !== undefined) analysis.doubts.push({ why: 'git obeys the configuration of the directory that it is in', upTo: null });
+  if (directory.dir !== undefined)
+    analysis.doubts.push({ why: 'git obeys the configuration of the directory that it is in', wordsNeeded: null });
   const sub = words[at]?.value;
   if (sub === undefined) return;
   if (at > 1) analysis.readings.push(['git', ...words.slice(at).map(({ value }) => value)]);
   if (sub === null) return;
-  lookAtSubcommand(analysis, sub, at);
+  analyseSubcommand(analysis, sub, at);
 }
 
-function lookAtSubcommand(analysis: Analysis, sub: string, at: number): void {
+function analyseSubcommand(analysis: Analysis, sub: string, at: number): void {
   const rest = analysis.words.slice(at + 1);
-  lookAtPrograms(analysis, at);
-  const table = Object.hasOwn(looking, sub) ? looking[sub] : undefined;
+  doubtConfiguredPrograms(analysis, at);
+  const table = Object.hasOwn(readOnlySubcommands, sub) ? readOnlySubcommands[sub] : undefined;
   if (table) {
     scanFlags(analysis, table, at + 1);
     return;
   }
   if (dangerous.has(sub)) return doubtAll(analysis, `git ${sub} runs other programs`);
-  if (sub === 'branch' || sub === 'tag') return lookAtNames(analysis, sub, at);
+  if (sub === 'branch' || sub === 'tag') return analyseBranchOrTag(analysis, sub, at);
   if (sub === 'config') {
-    const analyses = hasValue(rest[0], [
+    const isQuery = hasValue(rest[0], [
       '--get',
       '--get-all',
       '--list',
@@ -153,12 +154,13 @@ function lookAtSubcommand(analysis: Analysis, sub: string, at: number): void {
       '--show-origin',
       '--name-only',
     ]);
-    const alone = rest.length <= 2 && rest.some((word) => hasValue(word, ['--list', '-l', 'list'])) ? true : rest.length <= 2 && analyses;
-    if (!alone || rest.some(({ value }) => /^--(file|blob|edit|unset|add|replace|re|rem|u|e|f|b)|^-[fe]/.test(value ?? '')))
+    const isPlainQuery =
+      rest.length <= 2 && rest.some((word) => hasValue(word, ['--list', '-l', 'list'])) ? true : rest.length <= 2 && isQuery;
+    if (!isPlainQuery || rest.some(({ value }) => /^--(file|blob|edit|unset|add|replace|re|rem|u|e|f|b)|^-[fe]/.test(value ?? '')))
       doubtAll(analysis, 'it changes what git does');
     return;
   }
-  if (looksOnly(sub, rest)) {
+  if (isReadOnly(sub, rest)) {
     scanFlags(analysis, diffFlags, at + 1);
     return;
   }
@@ -171,30 +173,31 @@ function lookAtSubcommand(analysis: Analysis, sub: string, at: number): void {
   scanFlags(analysis, always, at + 1);
   const { operands } = scanFlags(analysis, (Object.hasOwn(changing, sub) ? changing[sub] : undefined) ?? noFlags, at + 1);
   for (const { word, index } of operands)
-    if (/^\w[\w+.-]*::/.test(word.guess)) analysis.doubts.push({ why: 'the address names a program', upTo: index + 1 });
+    if (/^\w[\w+.-]*::/.test(word.guess)) analysis.doubts.push({ why: 'the address names a program', wordsNeeded: index + 1 });
 }
 
-/** What runs a program that the configuration names, whatever the subcommand: a manual's viewer, and gpg for what signatures say. */
-function lookAtPrograms(analysis: Analysis, at: number): void {
+/** Doubts about flags of any subcommand that run a program from git's config: a manual viewer, or gpg for signatures. */
+function doubtConfiguredPrograms(analysis: Analysis, at: number): void {
   for (const [index, { guess }] of analysis.words.entries()) {
     if (index <= at) continue;
     if (guess === '--') return;
     if (guess === '--help')
-      analysis.doubts.push({ why: '--help runs the viewer of manuals that the configuration names', upTo: index + 1 });
-    if (/%G|%\(signature/.test(guess)) analysis.doubts.push({ why: 'it runs the program that checks signatures', upTo: index + 1 });
+      analysis.doubts.push({ why: '--help runs the viewer of manuals that the configuration names', wordsNeeded: index + 1 });
+    if (/%G|%\(signature/.test(guess)) analysis.doubts.push({ why: 'it runs the program that checks signatures', wordsNeeded: index + 1 });
   }
 }
 
-/** `git branch` and `git tag` list names when nothing else is asked of them. */
-function lookAtNames(analysis: Analysis, sub: string, at: number): void {
+/** `git branch` and `git tag` are read-only when they only list names. */
+function analyseBranchOrTag(analysis: Analysis, sub: string, at: number): void {
   const before = analysis.doubts.length;
-  const { operands, found } = scanFlags(analysis, flags(sub === 'branch' ? branchLooks : tagLooks, true), at + 1);
+  const { operands, found } = scanFlags(analysis, flags(sub === 'branch' ? branchListFlags : tagListFlags, true), at + 1);
   const lists = found.some(({ name }) => /^(-l|--list|--contains|--no-contains|--merged|--no-merged|--points-at)$/.test(name));
-  if (operands.length > 0 && !lists) analysis.doubts.push({ why: `git ${sub} changes something`, upTo: (operands[0]?.index ?? at) + 1 });
-  if (analysis.doubts.length > before) analysis.doubts.push({ why: `git ${sub} may change something`, upTo: at + 2 });
+  if (operands.length > 0 && !lists)
+    analysis.doubts.push({ why: `git ${sub} changes something`, wordsNeeded: (operands[0]?.index ?? at) + 1 });
+  if (analysis.doubts.length > before) analysis.doubts.push({ why: `git ${sub} may change something`, wordsNeeded: at + 2 });
 }
 
-function looksOnly(sub: string, rest: readonly ShellWord[]): boolean {
+function isReadOnly(sub: string, rest: readonly ShellWord[]): boolean {
   const [first] = rest;
   const none = rest.length === 0;
   switch (sub) {

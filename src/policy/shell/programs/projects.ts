@@ -6,7 +6,7 @@ export type Inspect = (words: ShellWord[]) => Analysis;
 
 const elsewhere = /^[~/]|(^|[/=:])\.\.(\/|$)|=[~/]/;
 
-/** Words of something that a named program runs: both names have to be in the rule, and the inner words are judged as if alone. */
+/** A runner and its inner program: a rule must name both, and the inner words are analysed as a command of their own. */
 function runsNamed(analysis: Analysis, at: number, inspect: Inspect): void {
   const inside = analysis.words.slice(at);
   if (inside.length === 0 || inside[0]?.value === null) return doubtAll(analysis, 'it runs another program');
@@ -14,7 +14,7 @@ function runsNamed(analysis: Analysis, at: number, inspect: Inspect): void {
   addShifted(analysis, inspect(inside), at);
 }
 
-/** npm reads flags wherever they stand before `--`; any of its settings can be one. */
+/** npm accepts flags anywhere before `--`, and every npm setting is a flag. */
 const npmFlags = flags(
   `-s --silent -q --quiet -d --if-present --json --long -l --depth= --all -a -g --global --prod --production --omit= --include= --save-dev -D --save
   -S --save-exact -E --no-save --no-audit --no-fund --ignore-scripts -w= --workspace= --workspaces --ws --include-workspace-root --version -v --help
@@ -22,12 +22,12 @@ const npmFlags = flags(
   --package-lock-only --verbose`,
   true,
 );
-const packagers: Record<string, { free: string; before: Flags; run: string; analyses: string }> = {
+const packagers: Record<string, { free: string; before: Flags; run: string; readOnly: string }> = {
   npm: {
     free: '',
     before: npmFlags,
     run: 'exec x init create innit',
-    analyses: 'ls list ll la view info show v outdated root prefix bin ping search why explain fund audit whoami',
+    readOnly: 'ls list ll la view info show v outdated root prefix bin ping search why explain fund audit whoami',
   },
   pnpm: {
     free: 'later',
@@ -36,19 +36,19 @@ const packagers: Record<string, { free: string; before: Flags; run: string; anal
       true,
     ),
     run: 'exec dlx create x',
-    analyses: 'ls list ll la why outdated root bin audit',
+    readOnly: 'ls list ll la why outdated root bin audit',
   },
   yarn: {
     free: 'later',
     before: flags('-s --silent --version -v --help -h', true),
     run: 'dlx exec create node',
-    analyses: 'list why info outdated versions audit',
+    readOnly: 'list why info outdated versions audit',
   },
   bun: {
     free: 'later',
     before: flags('--version -v --help -h --silent --bun', true),
     run: 'x create init exec repl',
-    analyses: 'outdated',
+    readOnly: 'outdated',
   },
 };
 
@@ -56,7 +56,7 @@ const bunFlags = flags(
   '--preload=! -r=! --require=! --import=! --config=! -c=! --cwd=! --env-file=! --define=! -d=! --loader=! -e=! --eval=! -p=! --print=! --inspect?!',
 );
 
-function lookAtPackager(name: string, analysis: Analysis, inspect: Inspect): void {
+function analysePackager(name: string, analysis: Analysis, inspect: Inspect): void {
   const packager = packagers[name];
   if (!packager) return;
   const at = analysis.words.findIndex(
@@ -74,12 +74,12 @@ function lookAtPackager(name: string, analysis: Analysis, inspect: Inspect): voi
     else runsNamed(analysis, first, inspect);
     return;
   }
-  if (hasValue(sub, packager.analyses.split(' ')))
+  if (hasValue(sub, packager.readOnly.split(' ')))
     return hasValue(sub, ['audit']) ? doubtFlags(analysis, at + 1, /^(fix$|--?fi)/) : undefined;
   mustName(analysis, `${name} ${sub.value ?? ''} runs or changes something`, at + 1);
   if (hasValue(sub, ['config', 'c', 'set', 'explore', 'edit', 'link', 'pkg'])) doubtAll(analysis, 'it changes settings or opens a program');
   if (packager.free === 'later') {
-    // Between `run` and the script they are flags of the packager; after it, of the script.
+    // Flags between `run` and the script belong to the package manager; those after the script belong to the script.
     const isRun = hasValue(sub, ['run', 'run-script', 'workspace', 'workspaces']);
     if (isRun && analysis.words[at + 1]?.guess.startsWith('-')) doubtAll(analysis, 'a flag before the script may run something');
     if (name === 'bun') scanFlags(analysis, bunFlags, at + 1);
@@ -88,25 +88,25 @@ function lookAtPackager(name: string, analysis: Analysis, inspect: Inspect): voi
 }
 
 function isValueOf(table: Flags, word: ShellWord | undefined): boolean {
-  return typeof word?.value === 'string' && table.known.get(word.value)?.takes === '=';
+  return typeof word?.value === 'string' && table.byName.get(word.value)?.takes === '=';
 }
 
-/** Words that make a command which looks into one that changes something. */
+/** Doubts about flags that make a read-only subcommand change something. */
 function doubtFlags(analysis: Analysis, from: number, changing: RegExp): void {
   analysis.words.slice(from).forEach(({ guess }, i) => {
-    if (changing.test(guess)) analysis.doubts.push({ why: `${guess} changes something`, upTo: from + i + 1 });
+    if (changing.test(guess)) analysis.doubts.push({ why: `${guess} changes something`, wordsNeeded: from + i + 1 });
   });
 }
 
-/** A rule for what a project runs means this project. */
+/** Doubts about paths outside of the project: a rule for what a project runs means this project. */
 function doubtElsewhere(analysis: Analysis, from: number): void {
   analysis.words.slice(from).forEach(({ guess }, i) => {
-    if (elsewhere.test(guess)) analysis.doubts.push({ why: `${guess} is somewhere else`, upTo: from + i + 1 });
+    if (elsewhere.test(guess)) analysis.doubts.push({ why: `${guess} may be outside the project`, wordsNeeded: from + i + 1 });
   });
 }
 
-/** Runners whose first word that is no flag is the program. */
-const namers: Record<string, { subs?: string[]; free: RegExp }> = {
+/** Package runners, whose first operand is the program to run. */
+const packageRunners: Record<string, { subs?: string[]; free: RegExp }> = {
   npx: { free: /^(-y|--yes|--no-install|--no)$/ },
   bunx: { free: /^--bun$/ },
   pnpx: { free: /^$/ },
@@ -123,8 +123,8 @@ const namers: Record<string, { subs?: string[]; free: RegExp }> = {
   rye: { subs: ['run'], free: /^$/ },
 };
 
-function lookAtNamer(name: string, analysis: Analysis, inspect: Inspect): void {
-  const { subs, free } = namers[name] ?? { free: /^$/ };
+function analysePackageRunner(name: string, analysis: Analysis, inspect: Inspect): void {
+  const { subs, free } = packageRunners[name] ?? { free: /^$/ };
   let at = 1;
   if (subs) {
     if (!hasValue(analysis.words[1], subs)) {
@@ -146,12 +146,12 @@ function lookAtNamer(name: string, analysis: Analysis, inspect: Inspect): void {
   runsNamed(analysis, at, inspect);
 }
 
-const builders: Record<string, { flags: Flags; analyses: string }> = {
+const builders: Record<string, { flags: Flags; readOnly: string }> = {
   cargo: {
     flags: flags(
       '--config=! -Z=! --manifest-path=! --target-dir=! -C=! --out-dir=! --artifact-dir=! --lockfile-path=! --fix! -p= --package= --test= --bin= -j= --features= -F=',
     ),
-    analyses: 'tree metadata version --version -V pkgid search locate-project',
+    readOnly: 'tree metadata version --version -V pkgid search locate-project',
   },
   go: {
     flags: flags(
@@ -161,28 +161,28 @@ const builders: Record<string, { flags: Flags; analyses: string }> = {
       false,
       true,
     ),
-    analyses: 'version list doc',
+    readOnly: 'version list doc',
   },
   docker: {
     flags: flags('-H=! --host=! --config=! -c=! --context=!'),
-    analyses: 'ps images logs inspect version info --version top port stats history',
+    readOnly: 'ps images logs inspect version info --version top port stats history',
   },
-  kubectl: { flags: flags('--kubeconfig=! --server=! -s=!'), analyses: 'get describe logs version explain api-resources top' },
-  gh: { flags: flags('--web! -w! --editor! -e!'), analyses: '--version status' },
+  kubectl: { flags: flags('--kubeconfig=! --server=! -s=!'), readOnly: 'get describe logs version explain api-resources top' },
+  gh: { flags: flags('--web! -w! --editor! -e!'), readOnly: '--version status' },
   pip: {
     flags: flags('--target=! -t=! --prefix=! --root=! --log=w --cache-dir=! --python=!'),
-    analyses: 'list show freeze check --version index',
+    readOnly: 'list show freeze check --version index',
   },
   make: {
     flags: flags(
       '-f=! --file=! --makefile=! -C=! --directory=! -I=! --include-dir=! --eval=! -E=! -W= -o= -j? -l? -e! --environment-overrides! -n -k -s -B',
     ),
-    analyses: '',
+    readOnly: '',
   },
 };
 const sameBuilder: Record<string, string> = { podman: 'docker', nerdctl: 'docker', pip3: 'pip', gmake: 'make', ninja: 'make' };
 
-function lookAtBuilder(name: string, analysis: Analysis): void {
+function analyseBuilder(name: string, analysis: Analysis): void {
   const builder = builders[name];
   if (!builder) return;
   const end = analysis.words.findIndex(({ value }) => value === '--');
@@ -190,12 +190,12 @@ function lookAtBuilder(name: string, analysis: Analysis): void {
   doubtElsewhere(analysis, 1);
   if (name === 'make') {
     for (const { word, index } of operands)
-      if (word.guess.includes('=')) analysis.doubts.push({ why: 'it sets a variable', upTo: index + 1 });
+      if (word.guess.includes('=')) analysis.doubts.push({ why: 'it sets a variable', wordsNeeded: index + 1 });
     return;
   }
   const [sub] = operands;
-  // A single dash before a long name is a flag of go only; every other subcommand is the first operand.
-  if (!sub || hasValue(analysis.words[1], builder.analyses.split(' '))) return;
+  // The subcommand is the first operand.
+  if (!sub || hasValue(analysis.words[1], builder.readOnly.split(' '))) return;
   mustName(analysis, `${name} ${sub.word.value ?? ''} runs or changes something`, sub.index + 1);
   if (name === 'go' && hasValue(sub.word, ['env'])) doubtFlags(analysis, sub.index + 1, /^--?[wu](=|$)/);
   if (name === 'docker' && hasValue(sub.word, ['run', 'exec', 'compose', 'build', 'buildx', 'create'])) {
@@ -208,19 +208,19 @@ function lookAtBuilder(name: string, analysis: Analysis): void {
   }
 }
 
-/** What is known of programs that run what a project says. */
+/** Analyses package managers, package runners and build tools, which run what a project defines. */
 export function analyseProject(name: string, analysis: Analysis, inspect: Inspect): boolean {
-  if (Object.hasOwn(packagers, name)) lookAtPackager(name, analysis, inspect);
-  else if (Object.hasOwn(namers, name)) lookAtNamer(name, analysis, inspect);
+  if (Object.hasOwn(packagers, name)) analysePackager(name, analysis, inspect);
+  else if (Object.hasOwn(packageRunners, name)) analysePackageRunner(name, analysis, inspect);
   else {
-    const known = sameBuilder[name] ?? name;
-    if (!Object.hasOwn(builders, known)) return false;
-    lookAtBuilder(known, analysis);
+    const canonical = sameBuilder[name] ?? name;
+    if (!Object.hasOwn(builders, canonical)) return false;
+    analyseBuilder(canonical, analysis);
   }
   return true;
 }
 
-/** `python -m x` is judged like `x` where that is known. */
+/** `python -m x` is analysed like the program `x` where that is known. */
 export function analyseModule(analysis: Analysis, at: number, inspect: Inspect): void {
   const [module, ...rest] = analysis.words.slice(at);
   if (hasValue(module, ['json.tool', 'tokenize', 'dis'])) {

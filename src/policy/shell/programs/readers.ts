@@ -1,13 +1,13 @@
 import { flags, scanFlags, type Flags } from '../flags.js';
 import { doubtAll, type Analysis } from '../analysis.js';
 
-/** Programs that only look whatever their arguments are, so that a glob may become a flag. */
+/** Programs that are read-only with any flag, so that a glob may expand to a flag. */
 const harmless = new Set(
   [
     'ls dir vdir cat echo wc head tail cut tr nl pr fmt fold expand unexpand tac rev paste join comm column od hexdump strings stat du df ps',
     'basename dirname realpath readlink pwd true false : seq sleep whoami id uname which type tsort uptime free nproc arch tty logname',
     'groups users who w cksum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum sum base64 base32 basenc cmp diff grep egrep',
-    'fgrep jq getconf locale numfmt factor expr analysis pgrep pidof lsblk lscpu printenv cal tput exit return break continue',
+    'fgrep jq getconf locale numfmt factor expr look pgrep pidof lsblk lscpu printenv cal tput exit return break continue',
   ].flatMap((line) => line.split(' ')),
 );
 
@@ -17,7 +17,7 @@ export function isHarmless(name: string): boolean {
 
 const man = flags('-k -f -w -a -S= -s= --apropos --whatis --where --path --all', true);
 
-/** The flags of programs that mostly look, with those that run or write something. */
+/** Flag tables of mostly read-only programs, with the flags that run or write something. */
 const readers: Record<string, Flags> = {
   sort: flags(`-o=w --output=w -T=! --temporary-directory=! --compress-program=! --files0-from=r --random-source=r -k= -t= -S= --key=
     --field-separator= --buffer-size= --batch-size= --parallel=`),
@@ -71,7 +71,7 @@ const readers: Record<string, Flags> = {
 };
 const sameFlags: Record<string, string> = { batcat: 'bat', 'py.test': 'pytest', zegrep: 'zgrep', zfgrep: 'zgrep' };
 
-/** Editors, pagers and consoles: they run what they are told, and what they are told is not followed. */
+/** Editors, pagers and REPLs: they can run anything, and their scripts are not analysed. */
 const consoles = new Set(
   [
     'less more most vi vim nvim view vimdiff ex ed red nano pico emacs emacsclient micro joe kak hx code delta sqlite3 psql mysql mariadb mongosh',
@@ -80,7 +80,7 @@ const consoles = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** What is known of programs that mostly look. */
+/** Analyses mostly read-only programs. */
 export function analyseReader(name: string, analysis: Analysis): boolean {
   if (consoles.has(name)) {
     if (analysis.words.length > 1 || name !== 'less') doubtAll(analysis, `${name} can do anything that it is told`);
@@ -88,22 +88,22 @@ export function analyseReader(name: string, analysis: Analysis): boolean {
   }
   if (name === 'man') {
     for (const { word, index } of scanFlags(analysis, man).operands)
-      if (word.value?.includes('/')) analysis.doubts.push({ why: 'man formats a file', upTo: index + 1 });
+      if (word.value?.includes('/')) analysis.doubts.push({ why: 'man formats a file', wordsNeeded: index + 1 });
     return true;
   }
   if (name === 'date') {
     const { operands } = scanFlags(analysis, flags('-s=! --set=! -f=r --file=r -r=r --reference=r -d= --date='));
     for (const { word, index } of operands)
-      if (!word.guess.startsWith('+')) analysis.doubts.push({ why: 'it may set the clock', upTo: index + 1 });
+      if (!word.guess.startsWith('+')) analysis.doubts.push({ why: 'it may set the clock', wordsNeeded: index + 1 });
     return true;
   }
   if (name === 'hostname' || name === 'domainname') {
     for (const { index } of scanFlags(analysis, flags('-F=! --file=! -b! --boot!')).operands)
-      analysis.doubts.push({ why: 'it sets the name of the machine', upTo: index + 1 });
+      analysis.doubts.push({ why: 'it sets the name of the machine', wordsNeeded: index + 1 });
     return true;
   }
   if (name === 'printf') {
-    if (analysis.words[1]?.value?.startsWith('-v')) analysis.doubts.push({ why: 'it sets a variable', upTo: null });
+    if (analysis.words[1]?.value?.startsWith('-v')) analysis.doubts.push({ why: 'it sets a variable', wordsNeeded: null });
     return true;
   }
   const table = readers[sameFlags[name] ?? name];

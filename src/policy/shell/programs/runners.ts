@@ -3,7 +3,7 @@ import { unknownWord, type ShellWord } from '../words.js';
 
 const shells = new Set('bash sh zsh dash ksh mksh ash rbash fish csh tcsh'.split(' '));
 
-/** Shells: a text after -c is read as a command of its own. */
+/** Shells: a script after -c is parsed as well. */
 export function analyseShell(name: string, analysis: Analysis): boolean {
   if (!shells.has(name)) return false;
   const { words } = analysis;
@@ -39,7 +39,7 @@ export function analyseShell(name: string, analysis: Analysis): boolean {
   return true;
 }
 
-/** How many operands, and which flags with values, stand before the command that is run. */
+/** Wrappers: how many operands, and which flags with values, come before the inner command. */
 const wrappers: Record<string, { valued?: string; operands?: number; appends?: boolean }> = {
   sudo: { valued: '-u -g -h -p -C -T -r -t -R -D -U --user --group --host --prompt --chdir --chroot' },
   doas: { valued: '-u -C' },
@@ -92,7 +92,7 @@ const moreWrappers = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-/** Programs that run others in another way than a shell would. What they run is looked at, and they are doubted themselves. */
+/** Wrappers that change how a program runs (user, variables, input). Their inner command is analysed, and the wrapper itself is a doubt. */
 export function analyseWrapper(name: string, analysis: Analysis): boolean {
   const wrapper = Object.hasOwn(wrappers, name) ? wrappers[name] : undefined;
   if (!wrapper && !moreWrappers.has(name)) return false;
@@ -136,7 +136,7 @@ export function analyseWrapper(name: string, analysis: Analysis): boolean {
   return true;
 }
 
-/** What xargs or parallel puts something else in the place of: `{}`, or what -I names. */
+/** Placeholders of xargs and parallel: `{}`, or the value of -I. */
 function placeholdersOf(words: readonly ShellWord[]): string[] {
   const at = words.findIndex((word) => /^(-I|--replace)/.test(word.value ?? ''));
   const flag = words[at]?.value ?? '';
@@ -160,11 +160,11 @@ const moreInterpreters = new Set(
   sbcl clisp ocaml gawk-run luajit nodejs bun-run jshell irb ipython jupyter octave gnuplot maxima sage`.split(/\s+/),
 );
 
-/** Interpreters: the program has to be named by the rule, and a text has to be there word for word. */
+/** Interpreters: a rule must name the script file; inline code (`-c`, `-e`) needs a rule with all words. */
 export function analyseInterpreter(name: string, analysis: Analysis, inspectModule: (at: number) => void): boolean {
   const family = /^python[\d.]*$|^pypy[\d.]*$/.test(name) ? 'python' : name.replace(/[\d.]+$/, '');
-  const known = Object.hasOwn(interpreters, family) ? interpreters[family] : undefined;
-  if (!known && !moreInterpreters.has(name) && !moreInterpreters.has(family)) return false;
+  const interpreter = Object.hasOwn(interpreters, family) ? interpreters[family] : undefined;
+  if (!interpreter && !moreInterpreters.has(name) && !moreInterpreters.has(family)) return false;
   const { words } = analysis;
   for (let at = 1; at < words.length; at++) {
     const value = words[at]?.value;
@@ -189,8 +189,8 @@ export function analyseInterpreter(name: string, analysis: Analysis, inspectModu
       else mustName(analysis, 'it runs a program', at + 1);
       return true;
     }
-    if (known?.free.test(value)) continue;
-    doubtAll(analysis, known?.text.test(value) ? 'it runs a program that is in its words' : `${value} may run something`);
+    if (interpreter?.free.test(value)) continue;
+    doubtAll(analysis, interpreter?.text.test(value) ? 'it runs a program that is in its words' : `${value} may run something`);
     return true;
   }
   doubtAlways(analysis, 'it runs what it reads');

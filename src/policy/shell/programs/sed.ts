@@ -8,7 +8,7 @@ const sedFlags = flags(
   true,
 );
 
-/** `sed`: its scripts are read, and one that is not certainly harmless is doubted. */
+/** `sed`: its script is parsed, and a command that may run programs or write files is a doubt. */
 export function analyseSed(analysis: Analysis): void {
   const { operands, found } = scanFlags(analysis, sedFlags);
   const scripts = found
@@ -20,36 +20,36 @@ export function analyseSed(analysis: Analysis): void {
   if (scripts.length === 0 && !fromFile && first) scripts.push({ value: first.word, index: first.index });
   if (found.some(({ name }) => name === '-i' || name === '--in-place')) for (const { word } of files) addWrite(analysis, word);
   for (const { value, index } of scripts)
-    if (!isPlainSed(value)) analysis.doubts.push({ why: 'its script may run commands or write files', upTo: index + 1 });
+    if (!isPlainSed(value)) analysis.doubts.push({ why: 'its script may run commands or write files', wordsNeeded: index + 1 });
 }
 
 function isPlainSed(word: ShellWord | undefined): boolean {
-  return typeof word?.value === 'string' && word.doubt === undefined && onlyPlainSed(word.value);
+  return typeof word?.value === 'string' && word.doubt === undefined && isPlainScript(word.value);
 }
 
-/** Marks that mean nothing else where they stand between the parts of a substitution. */
-const marks = /[/|,:#@!_%~+^&]/;
+/** Delimiters of a substitution that have no other meaning there. */
+const delimiters = /[/|,:#@!_%~+^&]/;
 
-/** A script of the commands that only change what is printed. */
-function onlyPlainSed(script: string): boolean {
+/** Whether a script has only commands that change the printed text. */
+function isPlainScript(script: string): boolean {
   let rest = script;
   const eat = (pattern: RegExp): boolean => {
     const found = pattern.exec(rest);
     if (found) rest = rest.slice(found[0].length);
     return found !== null;
   };
-  /** Up to and with the mark that ends the part of a command that begins here. */
-  const eatPart = (mark: string): boolean => {
-    const end = endOfPart(rest, mark);
+  /** Skips to behind the next delimiter. */
+  const eatPart = (delimiter: string): boolean => {
+    const end = endOfPart(rest, delimiter);
     if (end !== undefined) rest = rest.slice(end + 1);
     return end !== undefined;
   };
   const eatRegex = (): boolean => eat(/^\//) && eatPart('/') && eat(/^[IM]*/);
   const eatSubstitution = (): boolean => {
-    const mark = rest[1] ?? '';
-    if (!marks.test(mark)) return false;
+    const delimiter = rest[1] ?? '';
+    if (!delimiters.test(delimiter)) return false;
     eat(/^../);
-    return eatPart(mark) && eatPart(mark) && eat(/^[gpiIM\d]*(?=\s*($|[;}\n]))/);
+    return eatPart(delimiter) && eatPart(delimiter) && eat(/^[gpiIM\d]*(?=\s*($|[;}\n]))/);
   };
 
   while (rest !== '') {
@@ -72,27 +72,27 @@ function onlyPlainSed(script: string): boolean {
 }
 
 /**
- * Where a part of a command ends at its mark; undefined when not every sed would say the same: some see brackets where others see
- * characters, and a backslash means something in brackets to some of them.
+ * The offset of the delimiter that ends a part of a command; undefined when implementations of sed disagree, as they do on brackets and on
+ * backslashes in brackets.
  */
-function endOfPart(text: string, mark: string): number | undefined {
+function endOfPart(text: string, delimiter: string): number | undefined {
   for (let i = 0; i < text.length; i++) {
     const character = text[i] ?? '';
-    if (character === mark) return i;
+    if (character === delimiter) return i;
     if (character === '\n') return undefined;
     if (character === '\\') {
       if (/^([xodc\n]|$)/.test(text.slice(i + 1, i + 2))) return undefined;
       i++;
     } else if (character === '[') {
       const end = endOfBracket(text, i);
-      if (end === undefined || text.slice(i, end).includes(mark)) return undefined;
+      if (end === undefined || text.slice(i, end).includes(delimiter)) return undefined;
       i = end;
     }
   }
   return undefined;
 }
 
-/** Where a bracket expression that begins at `start` ends: a `]` at its beginning is a character of it, and so is one of a class. */
+/** The end of a bracket expression that begins at `start`: a leading `]`, and the one of a character class, do not end it. */
 function endOfBracket(text: string, start: number): number | undefined {
   let at = start + 1;
   if (text[at] === '^') at++;
@@ -110,5 +110,5 @@ function endOfBracket(text: string, start: number): number | undefined {
   return undefined;
 }
 
-/** `[:xdigit:]` and a little more. */
+/** The longest character class is `[:xdigit:]`. */
 const longestClass = 16;

@@ -12,13 +12,13 @@ const tarFlags = flags(
   true,
 );
 
-/** `tar`: only listing is free of doubt. */
+/** `tar`: only listing has no doubts. */
 export function analyseTar(analysis: Analysis): void {
   const old = analysis.words[1];
   const scanned = { ...analysis, words: [...analysis.words] };
   if (typeof old?.value === 'string' && /^[A-Za-z]+$/.test(old.value)) {
-    if (/[^tvzjJfp]/.test(old.value)) analysis.doubts.push({ why: `tar ${old.value} writes files or runs a program`, upTo: 2 });
-    // Letters without a dash take their values in turn from the words after them.
+    if (/[^tvzjJfp]/.test(old.value)) analysis.doubts.push({ why: `tar ${old.value} writes files or runs a program`, wordsNeeded: 2 });
+    // Old-style flags without a dash take their values from the following words; `f` is put last, next to its value.
     scanned.words[1] = { ...old, value: `-${old.value.replace('f', '')}${old.value.includes('f') ? 'f' : ''}` };
   }
   const { found } = scanFlags(scanned, tarFlags);

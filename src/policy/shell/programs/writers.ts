@@ -6,7 +6,7 @@ interface Writer {
   flags: Flags;
   /** Which operands are written. */
   written: Written;
-  /** Its name does not say that it writes, so a rule has to name the operand. */
+  /** The name of the program does not suggest a write, so that a rule must name the operand. */
   quiet?: boolean;
 }
 
@@ -73,7 +73,7 @@ const sameAs: Record<string, string> = {
   ginstall: 'install',
 };
 
-function pick(operands: readonly Operand[], written: Written): readonly Operand[] {
+function pickWritten(operands: readonly Operand[], written: Written): readonly Operand[] {
   switch (written) {
     case 'all':
       return operands;
@@ -90,37 +90,39 @@ function pick(operands: readonly Operand[], written: Written): readonly Operand[
   }
 }
 
-/** What is known of programs that write: the paths. */
+/** Analyses programs that write files: records the written paths. */
 export function analyseWriter(name: string, analysis: Analysis): boolean {
-  if (name === 'dd') return lookAtDd(analysis);
-  if (name === 'chmod') return lookAtChmod(analysis);
+  if (name === 'dd') return analyseDd(analysis);
+  if (name === 'chmod') return analyseChmod(analysis);
   if (name === 'split' || name === 'csplit') {
     analysis.writes.push(null);
     scanFlags(analysis, flags('--filter=! -a= -b= -C= -l= -n= -t= -f= -k'));
     return true;
   }
-  if (name === 'unzip') return lookAtUnzip(analysis);
-  const known = sameAs[name] ?? name;
-  const writer = Object.hasOwn(writers, known) ? writers[known] : undefined;
+  if (name === 'unzip') return analyseUnzip(analysis);
+  const canonical = sameAs[name] ?? name;
+  const writer = Object.hasOwn(writers, canonical) ? writers[canonical] : undefined;
   if (!writer) return false;
   const { operands, found } = scanFlags(analysis, writer.flags);
   const has = (...names: string[]): boolean => found.some((flag) => names.includes(flag.name));
-  const onlyLooks =
-    known === 'gzip' && analysis.words.some(({ value }) => /^-[a-z\d]*[clt]|^--(stdout|to-stdout|list|test)$/.test(value ?? ''));
-  const written = has('-t', '--target-directory') && known !== 'touch' && known !== 'mv' ? [] : pick(operands, writer.written);
-  for (const { word, index } of onlyLooks ? [] : written) {
-    if (known === 'scp' && word.value?.includes(':')) continue;
+  const isReadOnly =
+    canonical === 'gzip' && analysis.words.some(({ value }) => /^-[a-z\d]*[clt]|^--(stdout|to-stdout|list|test)$/.test(value ?? ''));
+  const written =
+    has('-t', '--target-directory') && canonical !== 'touch' && canonical !== 'mv' ? [] : pickWritten(operands, writer.written);
+  for (const { word, index } of isReadOnly ? [] : written) {
+    if (canonical === 'scp' && word.value?.includes(':')) continue;
     addWrite(analysis, word);
-    if (writer.quiet) analysis.doubts.push({ why: 'it writes its second file', upTo: index + 1 });
+    if (writer.quiet) analysis.doubts.push({ why: 'it writes its second file', wordsNeeded: index + 1 });
   }
-  if ((known === 'wget' && !has('-O', '--output-document')) || (known === 'gcc' && !has('-o')) || known === 'rename')
+  if ((canonical === 'wget' && !has('-O', '--output-document')) || (canonical === 'gcc' && !has('-o')) || canonical === 'rename')
     analysis.writes.push(null);
-  if ((known === 'ln' || known === 'link') && operands.length === 1) analysis.writes.push('.');
-  if (known === 'gcc' && operands.some(({ word }) => word.guess.startsWith('@'))) doubtAll(analysis, 'it reads its arguments from a file');
+  if ((canonical === 'ln' || canonical === 'link') && operands.length === 1) analysis.writes.push('.');
+  if (canonical === 'gcc' && operands.some(({ word }) => word.guess.startsWith('@')))
+    doubtAll(analysis, 'it reads its arguments from a file');
   return true;
 }
 
-function lookAtDd(analysis: Analysis): boolean {
+function analyseDd(analysis: Analysis): boolean {
   for (const word of analysis.words.slice(1)) {
     if (word.guess.startsWith('of=')) addWrite(analysis, word.value === null ? undefined : { ...word, value: word.value.slice(3) });
     if (word.guess.startsWith('if=')) analysis.reads.push(word.guess.slice(3));
@@ -128,16 +130,16 @@ function lookAtDd(analysis: Analysis): boolean {
   return true;
 }
 
-function lookAtChmod(analysis: Analysis): boolean {
+function analyseChmod(analysis: Analysis): boolean {
   const { operands } = scanFlags(analysis, flags('--reference=r'));
   const inFlag = analysis.words.some(({ value }) => /^(--reference|-[rwxXstugo][rwxXstugo,+=-]*$)/.test(value ?? ''));
   for (const { word } of inFlag ? operands : operands.slice(1)) addWrite(analysis, word);
   return true;
 }
 
-function lookAtUnzip(analysis: Analysis): boolean {
+function analyseUnzip(analysis: Analysis): boolean {
   const { found } = scanFlags(analysis, flags('-d=w -l -p -t -v -Z -z -P= -x'));
-  const analyses = found.some(({ name }) => ['-l', '-p', '-t', '-v', '-Z', '-z'].includes(name));
-  if (!analyses && !found.some(({ name }) => name === '-d')) analysis.writes.push('.');
+  const onlyLists = found.some(({ name }) => ['-l', '-p', '-t', '-v', '-Z', '-z'].includes(name));
+  if (!onlyLists && !found.some(({ name }) => name === '-d')) analysis.writes.push('.');
   return true;
 }
