@@ -1,21 +1,14 @@
-import { createServer } from 'node:net';
-import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { allSessions, type Scope } from '../../src/core/scope.js';
 import { deleteSession } from '../../src/core/settings.js';
 import { limits } from '../../src/protocol/limits.js';
-import { createClients } from '../../src/server/clients.js';
 import { createCursors, type Cursors } from '../../src/server/cursors.js';
-import { createEventServer } from '../../src/server/event-server.js';
-import { createLineRoom } from '../../src/server/line-room.js';
 import type { LineSink } from '../../src/server/lines/line-sink.js';
 import type { LogCursor } from '../../src/server/log-cursor.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 import { createGate } from '../support/gate-tool.js';
-import { openRaw, type RawClient, type RawLine } from '../support/raw-client.js';
+import type { RawLine } from '../support/raw-client.js';
+import { serveEvents } from '../support/serve-events.js';
 
 /** A part of the daemon that listens: no socket, and as slow as the test says. */
 interface TestSink {
@@ -63,33 +56,6 @@ function openSink(berth: TestEngine, cursors: Cursors, scope: Scope, after = ber
   };
   made.cursor.pump();
   return made;
-}
-
-/** Serves the event socket of an engine, beside whatever else reads it. */
-async function serveEvents(berth: TestEngine) {
-  const now = (): number => berth.clock.nowMs;
-  const cursors = createCursors({ engine: berth.engine, now });
-  const clients = createClients({ onChange: () => undefined });
-  const events = createEventServer({ engine: berth.engine, cursors, clients, logId: 'log_test', now, lineRoom: createLineRoom() });
-  const root = mkdtempSync(join(tmpdir(), 'berth-sinks-'));
-  const server = createServer((socket) => events.accept(socket)).listen(join(root, 'events'));
-  await once(server, 'listening');
-  const opened: RawClient[] = [];
-  return {
-    cursors,
-    async subscribe(payload: object): Promise<RawClient> {
-      const client = await openRaw(join(root, 'events'));
-      opened.push(client);
-      expect(await client.call('subscribe', payload)).toMatchObject({ ok: true });
-      return client;
-    },
-    async [Symbol.asyncDispose]() {
-      for (const client of opened) client.close();
-      server.close();
-      await once(server, 'close');
-      rmSync(root, { recursive: true });
-    },
-  };
 }
 
 const isType = (type: string) => (line: RawLine) => line.type === type;
