@@ -12,7 +12,7 @@ import { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon } from './err
 import type { SentInput } from '../view/sent-inputs.js';
 import { newInputId } from './input-id.js';
 import { openEventStream, type EventStream, type SubscribeOptions } from './event-client.js';
-import { isSamePlace, meantDirs, resolvePaths, type MeantDirs, type Paths } from '../machine/paths.js';
+import { isSameDirectory, meantDirs, resolvePaths, type MeantDirs, type Paths } from '../machine/paths.js';
 import type { Transport } from './transport.js';
 import { createUnixTransport } from './unix-transport.js';
 
@@ -109,7 +109,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
       [meant.configDir, config_dir, 'has its config in'],
     ] as const;
     for (const [wanted, used, what] of pairs) {
-      if (wanted === undefined || used === undefined || isSamePlace(wanted, used)) continue;
+      if (wanted === undefined || used === undefined || isSameDirectory(wanted, used)) continue;
       throw new OtherDaemon(`the daemon on ${transport.name} ${what} ${used}, not ${wanted}; choose another --socket for another daemon`);
     }
   }

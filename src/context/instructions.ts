@@ -1,4 +1,4 @@
-/** What every model is told, unless `system_prompt_path` names something else. Facts about the place follow it. */
+/** The default system prompt, unless `system_prompt_path` names a file. Facts about the environment are appended. */
 export const instructions = `You are a coding agent. You work in a directory on the machine of the person you talk to, through the tools you are given.
 
 - Do what was asked, whole, and no more. When something essential is unclear and a tool lets you ask, ask; otherwise choose sensibly and say what you chose.

@@ -1,8 +1,8 @@
-/** What a system prompt is made of. */
+/** The facts in a system prompt. */
 export interface PromptFacts {
   cwd: string;
   tools: readonly { name: string; description: string }[];
 }
 
-/** What a model is told before anything else; a problem says for people why it cannot be. */
+/** Makes the system prompt; a problem is a message for people why there is none. */
 export type SystemPrompt = (facts: PromptFacts) => { text: string } | { problem: string };

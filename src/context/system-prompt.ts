@@ -7,17 +7,17 @@ import { instructions } from './instructions.js';
 import type { SystemPrompt } from './port.js';
 
 interface Deps {
-  /** A file that takes the place of our own words. */
+  /** A file that replaces the default system prompt. */
   path(): string | undefined;
   now(): number;
 }
 
-/** Words of ours or of a file, and facts about the place: the same all day, so that providers can keep the prompt. */
+/** The default system prompt or that of a file, and facts about the environment: the same all day, for the prompt cache of providers. */
 export function createSystemPrompt({ path, now }: Deps): SystemPrompt {
   return ({ cwd, tools }) => {
     const file = path();
-    const said = file === undefined ? { text: instructions } : readPrompt(file);
-    if ('problem' in said) return said;
+    const prompt = file === undefined ? { text: instructions } : readPrompt(file);
+    if ('problem' in prompt) return prompt;
     const branch = readBranch(cwd);
     const facts = [
       `Working directory: ${makeVisibleLine(cwd)}`,
@@ -26,7 +26,7 @@ export function createSystemPrompt({ path, now }: Deps): SystemPrompt {
       `Date: ${new Date(now()).toISOString().slice(0, 10)}`,
       tools.length === 0 ? 'Tools: none' : `Tools:\n${tools.map(({ name, description }) => `- ${name}: ${description}`).join('\n')}`,
     ];
-    return { text: `${said.text}\n\n${facts.join('\n')}` };
+    return { text: `${prompt.text}\n\n${facts.join('\n')}` };
   };
 }
 
@@ -43,7 +43,7 @@ function readPrompt(path: string): { text: string } | { problem: string } {
   return text === '' ? { problem: `system_prompt_path: ${path} is empty` } : { text };
 }
 
-/** The branch that is checked out, read from git's own files: running git in a repository may run what the repository names. */
+/** The current git branch, read from .git/HEAD: running git could execute programs that the repository's config names. */
 function readBranch(cwd: string): string | undefined {
   const gitDir = findGitDir(cwd);
   const head = gitDir === undefined ? undefined : readGitFile(join(gitDir, 'HEAD'));
@@ -58,7 +58,7 @@ function findGitDir(cwd: string): string | undefined {
   for (let i = 0; i < limits.gitParentsMax; i++) {
     const git = join(dir, '.git');
     if (readGitFile(join(git, 'HEAD')) !== undefined) return git;
-    // A worktree or a submodule says where its own is.
+    // The .git of a worktree or a submodule is a file that names the git directory.
     const elsewhere = /^gitdir: (.+)/.exec(readGitFile(git) ?? '')?.[1]?.trim();
     if (elsewhere !== undefined) return isAbsolute(elsewhere) ? elsewhere : resolve(dir, elsewhere);
     const parent = dirname(dir);

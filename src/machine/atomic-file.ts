@@ -18,30 +18,30 @@ import { limits } from '../protocol/limits.js';
 export const ownerOnly = 0o600;
 
 /**
- * Replaces a file of our own in one step: whoever reads and whatever dies finds the old text or the new one, and it is on disk.
- * Only for whoever has a lock; false when it turns out to be lost just before the step.
+ * Replaces a file atomically and durably (write, fsync, rename): a reader, also after a crash, finds the old text or the new one. Call
+ * while holding a lock; false when the lock turns out to be lost just before the rename.
  */
 export function replaceFile(target: string, text: string, isLocked: () => boolean): boolean {
   removeLeftovers(target);
   const fresh = `${target}.${process.pid}.${Date.now()}.tmp`;
-  let kept = false;
+  let isRenamed = false;
   try {
     writeNewFile(fresh, text);
     if (!isLocked()) return false;
     renameSync(fresh, target);
-    kept = true;
+    isRenamed = true;
   } finally {
-    if (!kept) rmSync(fresh, { force: true });
+    if (!isRenamed) rmSync(fresh, { force: true });
   }
   syncDir(dirname(target));
   return true;
 }
 
-/** Writes a file that is not there yet, for its owner alone, and to the disk. */
+/** Writes a new file with mode 0600, and fsyncs it. */
 export function writeNewFile(file: string, text: string): void {
   const descriptor = openSync(file, 'wx', ownerOnly);
   try {
-    // A umask may take away even the owner's rights.
+    // The umask may remove even the owner's bits.
     fchmodSync(descriptor, ownerOnly);
     writeFileSync(descriptor, text);
     fsyncSync(descriptor);
@@ -50,7 +50,7 @@ export function writeNewFile(file: string, text: string): void {
   }
 }
 
-/** What a process that was killed had written so far: nobody else may be writing now. */
+/** Removes temporary files of killed processes. Safe only under the lock, as no other process writes then. */
 function removeLeftovers(target: string): void {
   const prefix = `${basename(target)}.`;
   for (const name of readdirSync(dirname(target))) {
@@ -58,7 +58,7 @@ function removeLeftovers(target: string): void {
   }
 }
 
-/** Makes what was renamed in a directory durable. */
+/** Fsyncs a directory, which makes a rename in it durable. */
 export function syncDir(dir: string): void {
   const descriptor = openSync(dir, constants.O_RDONLY);
   try {
@@ -68,7 +68,7 @@ export function syncDir(dir: string): void {
   }
 }
 
-/** The file that a link means, even when it is not there yet. A circle of links is for whoever opens it to complain about. */
+/** The target of a symlink, even when the target does not exist. A symlink loop is returned as is: opening it fails with ELOOP. */
 export function targetOf(path: string): string {
   let found = path;
   for (let links = 0; links < limits.linkHopsMax; links++) {

@@ -7,27 +7,27 @@ import { limits } from '../protocol/limits.js';
 import { ownerOnly, replaceFile, targetOf } from './atomic-file.js';
 import { takeLockFile } from './lock-file.js';
 
-/** Keys cannot be read or kept; the message says why and what to do, and nothing of what is in the file. */
+/** Keys cannot be read or stored; the message names cause and remedy, and never quotes the file. */
 export class AuthFileRefused extends Error {
   override name = 'AuthFileRefused';
 }
 
-/** What `auth.json` says. */
+/** The content of `auth.json`. */
 export interface AuthFile {
   /** The providers that have a key, in the order of the file. */
   readonly providers: readonly string[];
-  /** The key of a provider, if it has one. Throws `AuthFileRefused` for one that no request can carry. */
+  /** The key of a provider, if there is one. Throws `AuthFileRefused` for a key that is invalid in an HTTP header. */
   keyOf(provider: string): string | undefined;
 }
 
 export interface AuthReader {
-  /** What the file says now. Costs a look at its status while it stays the same. Throws as `readAuthFile` does. */
+  /** The content of the file now. An unchanged file costs a stat only. Throws as `readAuthFile` does. */
   read(): AuthFile;
 }
 
 const tuning = {
   pollMs: 20,
-  /** Two changes this close to each other may leave the same times behind. */
+  /** The granularity of file times: two changes within it may have the same mtime and ctime. */
   settledMs: 100,
 } as const;
 const providerName = /^[A-Za-z0-9._-]{1,64}$/;
@@ -40,7 +40,7 @@ export function isProviderName(name: string): boolean {
   return providerName.test(name);
 }
 
-/** Reads `auth.json`. No file is an empty one; one that others could read is theirs no longer. Throws `AuthFileRefused`. */
+/** Reads `auth.json`. A missing file is empty; a file that other users can read gets mode 0600. Throws `AuthFileRefused`. */
 export function readAuthFile(configDir: string): AuthFile {
   const path = authPath(configDir);
   const entries = readEntries(path);
@@ -50,34 +50,34 @@ export function readAuthFile(configDir: string): AuthFile {
       const entry = entries.get(provider);
       if (!hasKey(entry)) return undefined;
       const key = typeof entry.api_key === 'string' ? entry.api_key.trim() : '';
-      const fault = faultOf(key);
-      if (fault !== undefined) throw new AuthFileRefused(`a key in ${path} cannot be used: ${fault}; ${setAgain(provider)}`);
+      const fault = findKeyProblem(key);
+      if (fault !== undefined) throw new AuthFileRefused(`a key in ${path} cannot be used: ${fault}; ${setKeyRemedy(provider)}`);
       return key;
     },
   };
 }
 
-/** For whoever wants a key often: the file is read again only when it has changed. */
+/** Caches `auth.json` until the file changes. */
 export function createAuthReader(configDir: string): AuthReader {
   const path = authPath(configDir);
-  let known: { mark: string; file: AuthFile } | undefined;
+  let cached: { mark: string; file: AuthFile } | undefined;
   return {
     read() {
-      const mark = markOf(path);
-      if (known && known.mark === mark) return known.file;
+      const mark = fingerprintOf(path);
+      if (cached && cached.mark === mark) return cached.file;
       const file = readAuthFile(configDir);
-      known = mark === undefined ? undefined : { mark, file };
+      cached = mark === undefined ? undefined : { mark, file };
       return file;
     },
   };
 }
 
-/** Keeps the key of a provider, without the white space around it. On disk when it resolves; throws `AuthFileRefused`. */
+/** Stores the key of a provider, trimmed. Durable when the promise resolves; throws `AuthFileRefused`. */
 export async function setKey(configDir: string, provider: string, typed: string): Promise<void> {
   if (!isProviderName(provider))
     throw new AuthFileRefused('the name of a provider is 1 to 64 letters, digits, dots, dashes and underscores');
   const key = typed.trim();
-  const fault = faultOf(key);
+  const fault = findKeyProblem(key);
   if (fault !== undefined) throw new AuthFileRefused(`${fault}; nothing was written`);
   await change(configDir, (entries) => {
     const entry = entries.get(provider);
@@ -88,7 +88,7 @@ export async function setKey(configDir: string, provider: string, typed: string)
 
 /** Removes the key of a provider. False when there was none. Throws `AuthFileRefused`. */
 export async function removeKey(configDir: string, provider: string): Promise<boolean> {
-  // Where there is nothing to remove, nothing is made either.
+  // Without a key neither the directory nor a lock file is made.
   if (!hasKey(readEntries(authPath(configDir)).get(provider))) return false;
   return change(configDir, (entries) => {
     const entry = entries.get(provider);
@@ -110,21 +110,21 @@ function hasKey(entry: unknown): entry is { api_key: unknown } {
   return isObject(entry) && Object.hasOwn(entry, 'api_key');
 }
 
-/** What keeps a key from being sent in a header, in words that do not show it. */
-function faultOf(key: string): string | undefined {
+/** Why a key is invalid in an HTTP header; the message does not quote the key. */
+function findKeyProblem(key: string): string | undefined {
   if (key === '') return 'there is no key';
   if (key.length > limits.keyCharsMax) return `a key has ${limits.keyCharsMax} characters at most`;
   if (/[\r\n]/.test(key)) return 'a key is one line, and these are several';
   return /^[ -~]*$/.test(key) ? undefined : 'a key has only printable ASCII characters, and this has others';
 }
 
-function setAgain(provider: string): string {
-  return `berth auth set ${isProviderName(provider) ? provider : 'PROVIDER'} sets it again`;
+function setKeyRemedy(provider: string): string {
+  return `set it again with berth auth set ${isProviderName(provider) ? provider : 'PROVIDER'}`;
 }
 
-function refuseBy(doing: string, path: string, error: unknown): unknown {
+function toRefusal(doing: string, path: string, error: unknown): unknown {
   if (!(error instanceof Error) || !('syscall' in error)) return error;
-  const remedy = 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM') ? '; it must be yours to read and write' : '';
+  const remedy = 'code' in error && (error.code === 'EACCES' || error.code === 'EPERM') ? '; you must be its owner, with mode 600' : '';
   return new AuthFileRefused(`cannot ${doing} ${path}: ${error.message}${remedy}`, { cause: error });
 }
 
@@ -135,10 +135,11 @@ function readEntries(path: string): Entries {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes).trim();
     value = text === '' ? {} : JSON.parse(text);
   } catch {
-    // What the parser says quotes the file.
-    throw new AuthFileRefused(`${path} is not JSON; mend it, or move it away and set the keys again with berth auth set PROVIDER`);
+    // The parser's message is left out: it quotes the file, which has secrets.
+    throw new AuthFileRefused(`${path} is not JSON; correct it, or move it away and set the keys again with berth auth set PROVIDER`);
   }
-  if (!isObject(value)) throw new AuthFileRefused(`${path} is not an object of providers, like {"anthropic": {"api_key": "…"}}; mend it`);
+  if (!isObject(value))
+    throw new AuthFileRefused(`${path} is not an object of providers, like {"anthropic": {"api_key": "…"}}; correct it`);
   return new Map(Object.entries(value));
 }
 
@@ -154,10 +155,10 @@ function readBytes(path: string): Buffer {
     throw new AuthFileRefused(`${path} is larger than ${limits.authFileBytesMax} bytes, so it is not a file of keys; move it away`);
   }
   if (file.why === 'missing') return Buffer.alloc(0);
-  throw refuseBy('read', path, file.cause);
+  throw toRefusal('read', path, file.cause);
 }
 
-/** Ours alone from now on, or refused. */
+/** Restricts a file to its owner with fchmod; a file of another user is refused. */
 function makePrivate(descriptor: number, status: Stats, path: string): void {
   if (status.uid !== (process.getuid?.() ?? status.uid)) {
     throw new AuthFileRefused(`${path} belongs to another user, who may change it; make it yours (chown) or move it away`);
@@ -166,29 +167,29 @@ function makePrivate(descriptor: number, status: Stats, path: string): void {
   try {
     fchmodSync(descriptor, ownerOnly);
   } catch (error) {
-    throw refuseBy('keep others from reading', path, error);
+    throw toRefusal('keep others from reading', path, error);
   }
 }
 
-/** What is different after a change; undefined when that cannot be told yet. */
-function markOf(path: string): string | undefined {
+/** A fingerprint that differs after a change; undefined when the file is too new for its times to be reliable. */
+function fingerprintOf(path: string): string | undefined {
   try {
     const status = statSync(path, { bigint: true, throwIfNoEntry: false });
     if (!status) return 'none';
     if (Date.now() - Number(status.ctimeMs) < tuning.settledMs) return undefined;
     return [status.dev, status.ino, status.size, status.mtimeNs, status.ctimeNs].join(' ');
   } catch (error) {
-    // Reading it says what is wrong.
+    // The read that follows reports the error.
     if (error instanceof Error && 'syscall' in error) return undefined;
     throw error;
   }
 }
 
-/** Reads, edits and writes while nobody else does. An edit that says false is not written, and may be made several times. */
+/** Reads, edits and writes the file under a lock. An edit that returns false is not written; an edit may be called several times. */
 async function change(configDir: string, edit: (entries: Entries) => boolean): Promise<boolean> {
   const path = authPath(configDir);
   const deadline = performance.now() + 2 * limits.authLockMs;
-  // Nothing is made beside what a link means before it is known to be a file of ours.
+  // Checked before the lock file is made, which stands beside the target of a symlink.
   readEntries(path);
   try {
     makeDir(configDir);
@@ -207,9 +208,11 @@ async function change(configDir: string, edit: (entries: Entries) => boolean): P
         lock.release();
       }
     } while (performance.now() < deadline);
-    throw new AuthFileRefused(`somebody else is changing ${path}; try again, and if nobody is, remove ${target}.lock`);
+    throw new AuthFileRefused(
+      `${path} is locked by another process; try again, or remove the lock file ${target}.lock if no other berth changes keys`,
+    );
   } catch (error) {
-    throw refuseBy('write', path, error);
+    throw toRefusal('write', path, error);
   }
 }
 

@@ -15,15 +15,15 @@ export type SmallFile = { bytes: Buffer } | Unread;
 
 interface Options {
   bytesMax: number;
-  /** Whether a link at the end of the path is followed. Where others may write, it must not be. */
+  /** Whether a symlink at the end of the path is followed. False (O_NOFOLLOW) for directories that others may write to. */
   followLinks: boolean;
-  /** Sees the open file before anything is read of it; what it throws is thrown. */
+  /** Called with the open file before the read; its exceptions are passed on. */
   inspect?: (descriptor: number, stat: Stats) => void;
 }
 
-/** Reads all of a regular file of bounded size. Never waits for a pipe or a device, whatever lies there. */
+/** Reads a regular file of bounded size. Never blocks on a FIFO or a device. */
 export function readSmallFile(path: string, { bytesMax, followLinks, inspect }: Options): SmallFile {
-  if (path.includes('\0')) return { why: 'missing', message: 'a path has no NUL in it' };
+  if (path.includes('\0')) return { why: 'missing', message: 'a path cannot contain a NUL byte' };
   let descriptor: number;
   try {
     descriptor = openSync(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | (followLinks ? 0 : O_NOFOLLOW));
@@ -45,18 +45,18 @@ export function readSmallFile(path: string, { bytesMax, followLinks, inspect }: 
   }
 }
 
-/** The same as text, without a byte order mark; undefined when it cannot be read, for whatever reason. */
+/** `readSmallFile` as text, without a byte order mark; undefined when the file cannot be read. */
 export function readSmallText(path: string, options: Options): string | undefined {
   const file = readSmallFile(path, options);
   return 'bytes' in file ? toText(file.bytes) : undefined;
 }
 
-/** UTF-8 without a byte order mark; what is not UTF-8 becomes U+FFFD. */
+/** Decodes UTF-8 without a byte order mark; invalid bytes become U+FFFD. */
 export function toText(bytes: Buffer): string {
   return bytes.toString('utf8').replace(/^\uFEFF/, '');
 }
 
-/** The size that was told is a guess: the file may grow, and some file systems tell none. */
+/** The size from fstat is a guess: the file may grow, and it is 0 on some file systems, such as /proc. */
 function readUpTo(descriptor: number, bytesMax: number, sizeGuess: number): Buffer {
   let buffer = Buffer.alloc(Math.min(sizeGuess + 1, bytesMax));
   let size = 0;
@@ -76,8 +76,8 @@ function toUnread(path: string, error: unknown, followLinks: boolean): Unread {
   const code = isSystemError(error) ? error.code : undefined;
   if (code === undefined) throw error;
   if (code === 'ENOENT') return { why: 'missing', message: `${path} does not exist`, cause: error };
-  if (code === 'ELOOP' && !followLinks) return { why: 'not_a_file', message: `${path} is a link`, cause: error };
-  // A socket, or a device that nobody drives.
+  if (code === 'ELOOP' && !followLinks) return { why: 'not_a_file', message: `${path} is a symbolic link`, cause: error };
+  // A socket, or a device without a driver.
   if (code === 'ENXIO' || code === 'ENODEV') return { why: 'not_a_file', message: `${path} is not a file`, cause: error };
   return { why: 'failed', message: `cannot read ${path}: ${(error as Error).message}`, cause: error };
 }

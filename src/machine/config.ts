@@ -9,7 +9,7 @@ import { rule, type RuleRow } from '../protocol/permissions.js';
 import { parseJsonc } from './jsonc.js';
 import { apis, builtInProviders, type ModelEntry, type ProviderConfig } from './provider-config.js';
 
-/** The file cannot be used; the message names the key and what it should be. */
+/** config.json is invalid; the message names the key and the expected value. */
 export class ConfigRefused extends Error {
   override name = 'ConfigRefused';
 }
@@ -66,7 +66,7 @@ const schema = z
       .strictObject({
         mode: approvalMode.optional(),
         when_detached: whenDetached.optional(),
-        /** How long an approval waits before it is denied. */
+        /** Timeout after which an approval is denied. */
         timeout_seconds: z.number().min(1).max(limits.approvalSecondsMax).nullable().optional(),
         rules: z.array(rule).max(limits.rulesMax).optional(),
       })
@@ -95,7 +95,7 @@ const schema = z
   })
   .superRefine(checkModel);
 
-/** A model whose provider is misspelled would fail only when it is asked. */
+/** Refuses a model of an unknown provider, which would otherwise fail at the first request. */
 function checkModel(
   { model: named, providers: configured = {} }: { model?: string | undefined; providers?: object | undefined },
   context: z.RefinementCtx,
@@ -108,26 +108,31 @@ function checkModel(
   context.addIssue({ code: 'custom', path: ['model'], message: `there is no provider ${name}; ${hint}` });
 }
 
-/** A provider that is not built in has to say where it is and how it speaks. */
+/** A provider that is not built in needs api and base_url. */
 function checkProviders(named: z.infer<typeof providers>, context: z.RefinementCtx): void {
   for (const [name, { api, base_url }] of Object.entries(named)) {
     if (name === 'offline') context.addIssue({ code: 'custom', path: [name], message: 'is built in and has no settings' });
     if (builtInProviders.includes(name)) continue;
     if (api === undefined) context.addIssue({ code: 'custom', path: [name, 'api'], message: `must be one of ${apis.join(', ')}` });
-    if (base_url === undefined) context.addIssue({ code: 'custom', path: [name, 'base_url'], message: 'must say where the provider is' });
+    if (base_url === undefined)
+      context.addIssue({
+        code: 'custom',
+        path: [name, 'base_url'],
+        message: "must be the address of the provider's API, such as http://localhost:8080/v1",
+      });
   }
 }
 
 export interface Config {
-  /** What the file says itself. */
+  /** The parsed file, without defaults. */
   file: object;
-  /** Undefined: a provider with a key is looked for. */
+  /** Undefined: a model of the first provider with a key. */
   model: string | undefined;
-  /** Undefined: what suits the model. */
+  /** Undefined: the default of the model. */
   thinking: z.infer<typeof thinkingLevel> | undefined;
   providers: Record<string, ProviderConfig>;
   systemPromptPath: string | undefined;
-  /** Undefined: never by itself. */
+  /** Undefined: no automatic compaction. */
   compactAtPercent: number | undefined;
   modelAttempts: number;
   modelRetryMs: number;
@@ -148,7 +153,7 @@ export function configPath(configDir: string): string {
   return join(configDir, 'config.json');
 }
 
-/** Reads `config.json`. No file is a good config: every key has a default. */
+/** Reads `config.json`. A missing file is valid: every key has a default. */
 export function readConfig(configDir: string): Config {
   const path = configPath(configDir);
   const file = readSmallFile(path, { bytesMax: limits.configFileBytesMax, followLinks: true });
@@ -201,9 +206,9 @@ function toConfig(file: z.infer<typeof schema>): Config {
 
 const bytesPerMb = 1024 * 1024;
 
-/** A part of what this machine, or the container that the daemon runs in, has. */
+/** A quarter of the memory of this machine or container (cgroup). */
 function memoryDefault(): number {
-  // Nothing, zero or more than there is where it is not constrained.
+  // Without a cgroup limit this is undefined, zero or more than the physical memory.
   const constrained = process.constrainedMemory();
   const all = constrained > 0 ? Math.min(totalmem(), constrained) : totalmem();
   return Math.max(limits.commandMemoryBytesMin, Math.floor(all / 4));
@@ -222,15 +227,21 @@ function toProvider(given: z.infer<typeof provider>): ProviderConfig {
   };
 }
 
-function toModel({ id, title, context_window, max_output, price: told, images }: z.infer<typeof model>): ModelEntry {
+function toModel({ id, title, context_window, max_output, price: priceEntry, images }: z.infer<typeof model>): ModelEntry {
   return {
     id,
     ...(title === undefined ? {} : { title }),
     ...(context_window === undefined ? {} : { contextWindow: context_window }),
     ...(max_output === undefined ? {} : { maxOutput: max_output }),
-    ...(told === undefined
+    ...(priceEntry === undefined
       ? {}
-      : { price: { ...told, cache_read: told.cache_read ?? told.input, cache_write: told.cache_write ?? told.input } }),
+      : {
+          price: {
+            ...priceEntry,
+            cache_read: priceEntry.cache_read ?? priceEntry.input,
+            cache_write: priceEntry.cache_write ?? priceEntry.input,
+          },
+        }),
     ...(images === undefined ? {} : { images }),
   };
 }

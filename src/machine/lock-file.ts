@@ -1,13 +1,13 @@
 import { closeSync, fstatSync, openSync, rmSync, statSync } from 'node:fs';
 
-/** A file that one process at a time has made. */
+/** A lock file, made with O_EXCL. */
 export interface LockFile {
-  /** False once somebody else took it for a leftover. */
+  /** False once another process removed it as stale. */
   isHeld(): boolean;
   release(): void;
 }
 
-/** Takes a lock; undefined while another has it. One that is older than `staleMs` was left by a process that died, and is taken over. */
+/** Acquires a lock file; undefined while another process holds it. A lock older than `staleMs` is stale (a crash) and is removed. */
 export function takeLockFile(file: string, staleMs: number): LockFile | undefined {
   removeStale(file, staleMs);
   const descriptor = make(file);
@@ -22,7 +22,7 @@ export function takeLockFile(file: string, staleMs: number): LockFile | undefine
   };
 }
 
-/** Removing takes a lock of its own: of two who see the same leftover, the slower would remove what the faster has just made. */
+/** Removal has a lock of its own: of two processes that see a stale lock, the slower would remove the faster one's new lock. */
 function removeStale(file: string, staleMs: number): void {
   if (!isStale(file, staleMs)) return;
   const removing = `${file}.stale`;
@@ -39,7 +39,7 @@ function removeStale(file: string, staleMs: number): void {
   }
 }
 
-/** One from the future was made before the clock was set back. */
+/** A lock from the future is stale, too: it was made before the clock was set back. */
 function isStale(file: string, staleMs: number): boolean {
   const made = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   return made !== undefined && Math.abs(Date.now() - made) > staleMs;

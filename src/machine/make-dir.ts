@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** Makes a directory that only its owner may enter, and what is missing above it. Level by level: Node's recursive mkdir never ends below /proc. */
+/** Makes a directory and its missing parents with mode 0700. Not with Node's recursive mkdir, which loops for ever below /proc. */
 export function makeDir(path: string): void {
   if (existsSync(path)) return;
   const above = dirname(path);
@@ -9,7 +9,7 @@ export function makeDir(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 });
   } catch (error) {
-    // Somebody else was faster.
+    // Race: another process made the directory.
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { homedir, tmpdir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 
-/** Where things are. Flags win over `BERTH_…` variables, those over the XDG ones. */
+/** Paths of the socket and the directories. Flags take precedence over `BERTH_…` variables, these over XDG variables. */
 export interface Paths {
   socket: string;
   stateDir: string;
@@ -15,7 +15,7 @@ export interface PathFlags {
   configDir?: string | undefined;
 }
 
-/** There is no home directory to put things in. */
+/** The home directory cannot be determined. */
 export class HomeUnknown extends Error {
   override name = 'HomeUnknown';
 }
@@ -24,33 +24,38 @@ type Env = Record<string, string | undefined>;
 
 export function resolvePaths(flags: PathFlags, env: Env): Paths {
   return {
-    socket: resolve(named(flags.socket) ?? given(env, 'BERTH_SOCKET') ?? join(runtimeDir(env), 'berth.sock')),
-    stateDir: resolve(named(flags.stateDir) ?? given(env, 'BERTH_STATE_DIR') ?? join(xdg(env, 'XDG_STATE_HOME', '.local/state'), 'berth')),
-    configDir: resolve(named(flags.configDir) ?? given(env, 'BERTH_CONFIG_DIR') ?? join(xdg(env, 'XDG_CONFIG_HOME', '.config'), 'berth')),
+    socket: resolve(nonEmpty(flags.socket) ?? readVariable(env, 'BERTH_SOCKET') ?? join(runtimeDir(env), 'berth.sock')),
+    stateDir: resolve(
+      nonEmpty(flags.stateDir) ?? readVariable(env, 'BERTH_STATE_DIR') ?? join(xdg(env, 'XDG_STATE_HOME', '.local/state'), 'berth'),
+    ),
+    configDir: resolve(
+      nonEmpty(flags.configDir) ?? readVariable(env, 'BERTH_CONFIG_DIR') ?? join(xdg(env, 'XDG_CONFIG_HOME', '.config'), 'berth'),
+    ),
   };
 }
 
-/** The directories that a daemon must use to be the one that is meant; what is absent does not matter. */
+/** The directories that the daemon behind a socket must use; an absent one is not checked. */
 export interface MeantDirs {
   stateDir?: string;
   configDir?: string;
 }
 
 /**
- * Directories that are named are meant. So is the state directory of this home when the socket is the usual one: without
- * XDG_RUNTIME_DIR it is the same for all homes of a user. A socket that is named says by itself which daemon is meant.
+ * The directories to check: those that a flag or a variable names, and the state directory with the default socket, which without
+ * XDG_RUNTIME_DIR is the same for all homes of a user. With an explicit socket the default directories are not checked.
  */
 export function meantDirs(flags: PathFlags, env: Env): MeantDirs {
   const { stateDir, configDir } = resolvePaths(flags, env);
-  const isNamed = (flag: keyof PathFlags, variable: string): boolean => (named(flags[flag]) ?? given(env, variable)) !== undefined;
+  const isNamed = (flag: keyof PathFlags, variable: string): boolean =>
+    (nonEmpty(flags[flag]) ?? readVariable(env, variable)) !== undefined;
   return {
     ...((isNamed('stateDir', 'BERTH_STATE_DIR') || !isNamed('socket', 'BERTH_SOCKET')) && { stateDir }),
     ...(isNamed('configDir', 'BERTH_CONFIG_DIR') && { configDir }),
   };
 }
 
-/** Do two paths lead to the same directory? */
-export function isSamePlace(one: string, other: string): boolean {
+/** Whether two paths have the same inode. */
+export function isSameDirectory(one: string, other: string): boolean {
   if (one === other) return true;
   try {
     const [first, second] = [statSync(one), statSync(other)];
@@ -61,19 +66,19 @@ export function isSamePlace(one: string, other: string): boolean {
   }
 }
 
-/** An empty flag or variable is as good as none. */
-function named(value: string | undefined): string | undefined {
+/** An empty flag or variable counts as unset. */
+function nonEmpty(value: string | undefined): string | undefined {
   return value === '' ? undefined : value;
 }
 
-function given(env: Env, name: string): string | undefined {
-  return named(env[name]);
+function readVariable(env: Env, name: string): string | undefined {
+  return nonEmpty(env[name]);
 }
 
 function xdg(env: Env, name: string, fallback: string): string {
-  const dir = given(env, name);
+  const dir = readVariable(env, name);
   // The XDG specification says to ignore relative paths.
-  return dir !== undefined && isAbsolute(dir) ? dir : join(given(env, 'HOME') ?? homeOfUser(), fallback);
+  return dir !== undefined && isAbsolute(dir) ? dir : join(readVariable(env, 'HOME') ?? homeOfUser(), fallback);
 }
 
 function homeOfUser(): string {
@@ -84,9 +89,9 @@ function homeOfUser(): string {
   }
 }
 
-/** Where the sockets are unless somebody says otherwise. */
+/** The default directory of the sockets. */
 export function runtimeDir(env: Env): string {
-  const dir = given(env, 'XDG_RUNTIME_DIR');
+  const dir = readVariable(env, 'XDG_RUNTIME_DIR');
   if (dir !== undefined && isAbsolute(dir)) return join(dir, 'berth');
   return join(tmpdir(), `berth-${process.getuid?.() ?? userInfo().username}`);
 }

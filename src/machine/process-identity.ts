@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 
-/** A process for good: a pid is given to another one later, but not with the same start. */
+/** The identity of a process: the pid alone may be reused, but not with the same start time. */
 export interface ProcessIdentity {
   pid: number;
-  /** Ticks since the machine was switched on. */
+  /** Clock ticks since boot. */
   startTime: string;
 }
 
 export interface ProcessStatus extends ProcessIdentity {
-  /** The letter of /proc/pid/stat: `T` and `t` are stopped, `Z` has ended. */
+  /** The state letter of /proc/pid/stat: `T` and `t` are stopped, `Z` is a zombie. */
   state: string;
 }
 
-/** What the kernel says of a process; undefined when there is none, or it is in another pid namespace. */
+/** Reads /proc/pid/stat; undefined when there is no such process in this pid namespace. */
 export function readProcess(pid: number): ProcessStatus | undefined {
   let stat: string;
   try {
@@ -21,13 +21,13 @@ export function readProcess(pid: number): ProcessStatus | undefined {
     if (['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(String((error as NodeJS.ErrnoException).code))) return undefined;
     throw error;
   }
-  // The name in brackets can hold anything, brackets too.
+  // The command name in brackets may contain brackets and spaces.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [state, startTime] = [fields[0], fields[19]];
   return state === undefined || startTime === undefined ? undefined : { pid, startTime, state };
 }
 
-/** Does that very process still run? */
+/** Whether the process still runs: its pid has the same start time and is no zombie. */
 export function isRunning({ pid, startTime }: ProcessIdentity): boolean {
   const found = readProcess(pid);
   return found?.startTime === startTime && found.state !== 'Z';

@@ -8,11 +8,11 @@ export interface ModelEntry {
   contextWindow?: number;
   maxOutput?: number;
   price?: Price;
-  /** False for models that refuse images: they are told that there was one. */
+  /** False for models that refuse images: a placeholder text is sent instead. */
   images?: boolean;
 }
 
-/** A provider as `config.json` has it. What is absent comes from the built-in provider of the same name. */
+/** A provider of `config.json`. Absent fields come from the built-in provider of the same name. */
 export interface ProviderConfig {
   api?: Api;
   baseUrl?: string;
@@ -34,6 +34,6 @@ export interface Price {
   cache_write: number;
 }
 
-/** Providers that are there without config. */
+/** Providers that need no config. */
 export const builtInProviders: readonly string[] = ['anthropic', 'openai'] satisfies BuiltInProvider[];
 export type BuiltInProvider = 'anthropic' | 'openai';

@@ -1,7 +1,7 @@
-/** Node has no name for this flag of Linux. It opens the place and not what is there, so neither a FIFO nor a device notices. */
+/** The Linux flag O_PATH, which Node does not export: opens a path without opening the file, so a FIFO or a device does not block. */
 export const O_PATH = 0o10000000;
 
-/** Whether the operating system reported it (ENOENT, EACCES …), and it is not a mistake of ours. */
+/** Whether an error is from a system call (ENOENT, EACCES …), not a bug. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && /^E[A-Z0-9]+$/.test((error as NodeJS.ErrnoException).code ?? '');
 }

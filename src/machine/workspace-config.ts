@@ -7,12 +7,12 @@ import { limits } from '../protocol/limits.js';
 import { rule } from '../protocol/permissions.js';
 import { parseJsonc } from './jsonc.js';
 
-/** What a workspace may say about itself. Everything else of the config is for the person's own file. */
+/** The keys that a workspace's config may have. All others belong into the user's own config.json. */
 const schema = z.strictObject({
   permissions: z.strictObject({ rules: z.array(rule).max(limits.rulesMax).optional() }).optional(),
 });
 
-/** Reads a workspace's `.berth/config.json` as data. Undefined when there is none. */
+/** Reads a workspace's `.berth/config.json`, which is untrusted. Undefined when it cannot be read. */
 export function readWorkspaceConfig(workspace: string): WorkspaceConfig | undefined {
   const path = join(workspace, '.berth', 'config.json');
   const file = readSmallFile(path, { bytesMax: limits.workspaceConfigBytesMax, followLinks: false });

@@ -149,7 +149,7 @@ describe('what it says about models', () => {
       { providers: { local: { base_url: local.base_url } } },
       /providers\.local\.api: must be one of anthropic/,
     ],
-    ['a provider without an address', { providers: { local: { api: 'openai-chat' } } }, /providers\.local\.base_url: must say where/],
+    ['a provider without an address', { providers: { local: { api: 'openai-chat' } } }, /providers\.local\.base_url: must be the address/],
     [
       'an address that is none',
       { providers: { local: { ...local, base_url: 'localhost:11434' } } },
