@@ -2,7 +2,7 @@
 'use strict';
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
-  process.stderr.write(`berth needs Node 20.19 or newer, and this is Node ${process.versions.node}.\n`);
+  process.stderr.write(`berth needs Node 20.19 or newer, and this is Node ${process.versions.node}: install a newer Node.\n`);
   process.exit(70);
 }
 

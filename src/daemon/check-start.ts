@@ -7,7 +7,7 @@ import { readConfig } from '../machine/config.js';
 import { createModelAccess } from './model-access.js';
 import { migrationsDir } from './migrations-dir.js';
 
-/** Throws what a start would be refused for. Changes nothing, so that it can be asked while another daemon runs on the same directories. */
+/** Dry run of a start: throws the refusal that it would get. Writes nothing, so another daemon may run on the same directories. */
 export function checkStart({ configDir, stateDir, socket }: Paths, env: Record<string, string | undefined>): void {
   createModelAccess(readConfig(configDir), { configDir, env });
   prepareSocketDir(socket);

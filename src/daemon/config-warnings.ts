@@ -3,7 +3,7 @@ import { findPromptProblem } from '../context/system-prompt.js';
 import { toRealPath, whyNotGranted } from '../policy/real-paths.js';
 import type { Config } from '../machine/config.js';
 
-/** What is wrong with files and directories that a config names beside its rules, as sentences: it is a good config, but does not do what it says. */
+/** Warnings about files and directories that a valid config names, but that have no effect. */
 export function findConfigWarnings(
   { sandbox }: Config,
   { systemPromptPath, env }: { systemPromptPath: string | undefined; env: Record<string, string | undefined> },

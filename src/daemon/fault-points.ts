@@ -1,5 +1,5 @@
 /**
- * For the crash suite: `BERTH_FAULT=name:n` kills the process the n-th time it passes the point of that name.
+ * Fault injection for the crash suite: `BERTH_FAULT=name:n` kills the process the n-th time it passes the point of that name.
  * Without the variable a point is an empty call.
  */
 export function createFaultPoints(spec: string | undefined): (point: string) => void {

@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process';
 import { limits } from '../protocol/limits.js';
 
 /**
- * Runs the program that prints a key, without a shell, and returns what it printed. It gets the daemon's environment but for keys,
- * and a process group of its own: when its time is over, nothing of it is left and nobody waits for it. What it printed, here or
- * there, is never part of an error.
+ * Runs the program that prints an API key, without a shell, and returns its stdout. The program gets the daemon's environment without
+ * keys, and a process group of its own, which is killed after a timeout. Its output may be a secret, so errors never quote it.
  */
 export function runKeyCommand(argv: readonly string[], env: Record<string, string | undefined>): Promise<string> {
   const [program = '', ...args] = argv;
@@ -23,7 +22,7 @@ export function runKeyCommand(argv: readonly string[], env: Record<string, strin
 
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > limits.keyCommandBytesMax) giveUp('printed too much');
+      if (bytes > limits.keyCommandBytesMax) giveUp(`printed too much, more than ${limits.keyCommandBytesMax} bytes`);
       else chunks.push(chunk);
     });
     child.on('error', (error: NodeJS.ErrnoException) => giveUp(error.code === 'ENOENT' ? 'was not found' : 'could not be started'));
@@ -39,7 +38,7 @@ function killGroup(pid: number): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch (error) {
-    // It ended in this very moment.
+    // Race: the process group has just ended.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

@@ -2,13 +2,13 @@ import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { configPath, readConfig, type Config } from '../machine/config.js';
 
-/** What reading the config again came to. */
+/** The result of a reload of the config. */
 export interface Reloaded {
-  /** The keys whose values are others now, such as `model` or `limits.model_attempts`. Never their values: some are keys of an API. */
+  /** The changed keys, such as `model` or `limits.model_attempts`. Never their values, which may be secrets. */
   changed: string[];
-  /** Those of them that a running daemon cannot take over. */
+  /** The changed keys that take effect after a restart only. */
   needsRestart: string[];
-  /** Why it was not read; the config before it stays in force. */
+  /** Why the reload failed; the earlier config stays in force. */
   problem: string | null;
 }
 
@@ -17,26 +17,26 @@ export interface LoadedConfig {
   reload(): Reloaded;
   /** Why the last reload failed; null when it did not. */
   problem(): string | null;
-  /** Whether the file is another than the one that was read. */
+  /** Whether the file has changed since it was read. */
   isStale(): boolean;
 }
 
-/** Read once, when the daemon starts. */
+/** Keys that are read once, when the daemon starts. */
 const needRestart = new Set(['limits.runs_at_once']);
 
-/** Reads the config and keeps it until it is told to read it again. Throws ConfigRefused when the first one cannot be used. */
+/** Reads the config and caches it until a reload. Throws ConfigRefused when the first read fails. */
 export function loadConfig(configDir: string): LoadedConfig {
-  // Before it is read: what is written meanwhile counts as a change.
-  let mark = markOf(configDir);
+  // Race: the fingerprint is taken before the read, so that a write in between counts as a change.
+  let fingerprint = fingerprintOf(configDir);
   let config = readConfig(configDir);
   let problem: string | null = null;
   return {
     current: () => config,
     problem: () => problem,
-    isStale: () => markOf(configDir) !== mark,
+    isStale: () => fingerprintOf(configDir) !== fingerprint,
     reload() {
       const before = config.file;
-      const seen = markOf(configDir);
+      const seen = fingerprintOf(configDir);
       try {
         config = readConfig(configDir);
       } catch (error) {
@@ -44,14 +44,14 @@ export function loadConfig(configDir: string): LoadedConfig {
         return { changed: [], needsRestart: [], problem };
       }
       problem = null;
-      mark = seen;
+      fingerprint = seen;
       const changed = changedKeys(before, config.file);
       return { changed, needsRestart: changed.filter((key) => needRestart.has(key)), problem };
     },
   };
 }
 
-function markOf(configDir: string): string {
+function fingerprintOf(configDir: string): string {
   const stat = statSync(configPath(configDir), { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.dev} ${stat.ino} ${stat.size} ${stat.mtimeNs}` : '';
 }

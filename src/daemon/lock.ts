@@ -7,8 +7,8 @@ export interface Lock {
 }
 
 /**
- * One daemon a state directory: an exclusive transaction on a SQLite file, held for life. The kernel drops it with the
- * process, so there is no stale lock and no pid to mistake. Undefined when another daemon holds it.
+ * Mutual exclusion of daemons on a state directory: an exclusive transaction on a SQLite file, held for life. The kernel releases the
+ * lock with the process, so there is no stale lock and no pid file. Undefined when another daemon holds the lock.
  */
 export function takeLock(stateDir: string): Lock | undefined {
   const Sqlite = loadSqlite();

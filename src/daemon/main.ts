@@ -13,22 +13,22 @@ export interface RunOptions {
   workdir: string;
   /** Called once when clients can connect. */
   onReady(): void;
-  /** Called when it cannot start: a code for programs and a sentence for people. */
+  /** Called when the daemon cannot start: a code for programs and a sentence for people. */
   onRefused(code: string, sentence: string): void;
 }
 
 /**
- * Runs the daemon in this process until it is told to stop. Returns the exit code. Only what the lock needs is loaded here: of many that
- * start at once, all but one end at the lock, and that one alone copies the program and loads the rest from the copy.
+ * Runs the daemon in this process until it stops. Returns the exit code. Only the modules for the lock are loaded here: of many daemons
+ * that start at once, all but one end at the lock, and that one copies the program and loads the rest from the copy.
  */
 export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptions): Promise<number> {
   process.title = 'berthd';
-  // Taken first of all, so that Node opens no debugger port for the one and does not end for the other.
+  // Handled first: by default SIGUSR1 makes Node open a debugger port, and SIGUSR2 ends the process.
   process.on('SIGUSR1', () => undefined);
   process.on('SIGUSR2', () => undefined);
   closeDebugger();
   const umask = process.umask(0o077);
-  // Nobody may be left to read what is printed; that is no reason to stop.
+  // EPIPE: the terminal or pipe of stdout may be gone, and the daemon goes on.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   let lock: Lock;
@@ -48,15 +48,15 @@ export async function runDaemon({ paths, workdir, onReady, onRefused }: RunOptio
   return serve({ paths, workdir, umask, lock, onReady: onServing, onRefused });
 }
 
-/** Says whether the installed daemon could start in the place of one that runs, or why not. Returns the exit code. */
+/** Dry run: whether the installed program could start in the place of the running daemon. Returns the exit code. */
 export async function checkDaemon({ paths, onRefused }: Pick<RunOptions, 'paths' | 'onRefused'>): Promise<number> {
   return (await loadDaemon()).check({ paths, onRefused });
 }
 
-/** What bin/load-bundle.js gives to the bundles that it runs; the sources run without. */
+/** Defined by bin/load-bundle.js for bundles; undefined when run from source. */
 declare const loadBundle: ((file: string) => unknown) | undefined;
 
-/** What `run.ts` exports. */
+/** The exports of `run.ts`. */
 interface DaemonModule {
   check: typeof check;
   serve: typeof serve;
@@ -69,7 +69,7 @@ async function loadDaemon(bundle = installedDaemon()): Promise<DaemonModule> {
 function lockStateDir(stateDir: string): Lock {
   if (!existsSync('/proc/self/fd')) {
     throw new StartRefused(
-      'berth needs Linux with /proc, and there is none here; in a container or chroot, mount it',
+      'berth needs Linux with /proc, and /proc is not mounted here; in a container or chroot, mount it',
       'unsupported_system',
     );
   }

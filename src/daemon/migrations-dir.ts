@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Where the migrations of this program are: beside the sources, or beside the bundle. */
+/** The directory of the SQL migrations: beside the sources, or beside the bundle. */
 export function migrationsDir(): string {
   const here = dirname(fileURLToPath(import.meta.url));
   const places = [join(here, 'migrations'), join(here, '../../migrations')];

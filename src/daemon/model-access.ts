@@ -13,14 +13,14 @@ interface Deps {
 
 export interface ModelAccess {
   providers: ConfiguredProviders;
-  /** The model of a session that names none. */
+  /** The model of a session without one. */
   defaultModel(): string;
-  /** How much that model is to think when nobody says. */
+  /** The thinking level of a session without one. */
   defaultThinking(model: string): ThinkingLevel;
   systemPromptPath: string | undefined;
 }
 
-/** Makes what a config says about models; made anew when the config is read again. */
+/** Providers and defaults of models from a config; made anew by a reload. */
 export function createModelAccess(config: Config, { configDir, env }: Deps): ModelAccess {
   const auth = createAuthReader(configDir);
   const providers = createProviders(
@@ -37,7 +37,7 @@ export function createModelAccess(config: Config, { configDir, env }: Deps): Mod
     defaultModel: () => config.model ?? providers.defaultModel(),
     defaultThinking(model) {
       const api = providers.apiOf(model);
-      // Models behind other servers may not know how to think, and refuse to be told.
+      // Models of OpenAI-compatible servers may not support thinking, and refuse requests that ask for it.
       return config.thinking ?? (api === 'anthropic' || api === 'openai-responses' ? 'medium' : 'off');
     },
     systemPromptPath: path === undefined || isAbsolute(path) ? path : join(configDir, path),

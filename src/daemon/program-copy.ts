@@ -16,19 +16,19 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../protocol/limits.js';
 
-/** The program that a daemon runs, apart from the installed one: an upgrade or a build replaces files that it has yet to load. */
+/** A copy of the installed program, which the daemon runs: an upgrade or a build would replace modules that are loaded lazily. */
 export interface ProgramCopy {
-  /** The bundle to run. */
+  /** The path of the bundle to run. */
   entry: string;
-  /** Removes the copies of other builds, and what a killed daemon had copied so far. */
+  /** Removes the copies of other builds, and incomplete copies of killed daemons. */
   removeOthers(): void;
 }
 
 const prefix = 'program-';
 const unfinished = `${prefix}unfinished`;
 const entryFile = 'daemon.cjs';
-/** What the daemon loads. */
-const loaded = /^(daemon|sdk-).*\.(cjs|cache)$|\.sql$/;
+/** Files of the build that the daemon loads. */
+const daemonFiles = /^(daemon|sdk-).*\.(cjs|cache)$|\.sql$/;
 
 interface ProgramFile {
   /** Relative to the built program. */
@@ -38,18 +38,18 @@ interface ProgramFile {
 
 interface Program {
   files: ProgramFile[];
-  /** Where packages that are not in the bundle are. */
+  /** The node_modules directory with the packages that are not in the bundle. */
   packages: string | undefined;
 }
 
-/** The bundle of the daemon beside the one that asks. */
+/** The path of the daemon's bundle beside the bundle that runs. */
 export function installedDaemon(): string {
   return join(dirname(fileURLToPath(import.meta.url)), entryFile);
 }
 
 /**
- * The copy of the built program in the state directory, made unless it is there already. Call while holding the lock of that directory.
- * Undefined where there is nothing to copy (run from source) or no room for it: then the daemon runs from where it is installed.
+ * Copies the built program into the state directory, unless the copy exists. Call while holding the lock of that directory. Undefined when
+ * run from source, or when the disk is nearly full: then the daemon runs from where it is installed.
  */
 export function copyProgram(stateDir: string): ProgramCopy | undefined {
   const entry = installedDaemon();
@@ -60,7 +60,7 @@ export function copyProgram(stateDir: string): ProgramCopy | undefined {
     const { files, key } = describeProgram(dist, packages);
     const name = `${prefix}${key}`;
     const dir = join(stateDir, name);
-    if (!isWhole(dir, files)) {
+    if (!isComplete(dir, files)) {
       rmSync(dir, { recursive: true, force: true });
       const fresh = join(stateDir, unfinished);
       const program = { files, packages };
@@ -68,7 +68,7 @@ export function copyProgram(stateDir: string): ProgramCopy | undefined {
         if (!hasRoom(stateDir)) return undefined;
         makeCopy(fresh, dist, program, copyFileSync);
       }
-      // A build that went on meanwhile leaves a mixture.
+      // Race: a build that ran meanwhile leaves files of two builds.
       if (describeProgram(dist, packages).key !== key) return undefined;
       renameSync(fresh, dir);
     }
@@ -80,15 +80,14 @@ export function copyProgram(stateDir: string): ProgramCopy | undefined {
 }
 
 /**
- * The files and a key that no other build has: chunks are named by their content, and a file that was linked keeps its inode as long as the
- * copy is there. The boot is part of it, because a copy is not synced to disk: after a power failure its files may be there without their
- * content.
+ * The files and a key that is unique for the build: chunks are named by their content, and a hard link keeps its inode as long as the copy
+ * exists. The boot id is part of the key, because there is no fsync of a copy: after a power failure its files may be empty.
  */
 function describeProgram(dist: string, packages: string | undefined): { files: ProgramFile[]; key: string } {
   const hash = createHash('sha256').update(JSON.stringify([dist, packages, readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')]));
   const files = ['', 'migrations'].flatMap((folder) =>
     readdirSync(join(dist, folder))
-      .filter((found) => loaded.test(found))
+      .filter((found) => daemonFiles.test(found))
       .map((found) => join(folder, found)),
   );
   return {
@@ -101,19 +100,19 @@ function describeProgram(dist: string, packages: string | undefined): { files: P
   };
 }
 
-function isWhole(dir: string, files: readonly ProgramFile[]): boolean {
+function isComplete(dir: string, files: readonly ProgramFile[]): boolean {
   return files.every(({ name, bytes }) => statSync(join(dir, 'dist', name), { throwIfNoEntry: false })?.size === bytes);
 }
 
-/** What is left on a disk that is nearly full is for the data. */
+/** The last free space of a disk is reserved for the database. */
 function hasRoom(dir: string): boolean {
   const { bavail, bsize } = statfsSync(dir);
   return bavail * bsize >= limits.programCopySpareBytesMin;
 }
 
 /**
- * A link costs a twentieth of a copy, and neither a build nor npm writes into files that are there: they put others in their place. False
- * where there can be none: on another file system, or of files that belong to another user.
+ * Hard links take a twentieth of the time of a copy, and are safe, because a build and npm replace files and never write into them. False
+ * where hard links are impossible: on another file system, or for files of another user.
  */
 function tryLinks(to: string, dist: string, program: Program): boolean {
   try {
@@ -138,7 +137,7 @@ function removeOthers(stateDir: string, own: string): void {
   }
 }
 
-/** Where packages that are not in the bundle are found from here: beside the program, or above it once it is installed itself. */
+/** The node_modules directory that resolves packages outside the bundle: in the package of the program, or above it. */
 function packagesOf(dist: string): string | undefined {
   for (let at = dirname(dist); ; at = dirname(at)) {
     const packages = join(at, 'node_modules');

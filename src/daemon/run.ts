@@ -12,13 +12,13 @@ import { toFailedStart } from './start-refused.js';
 import { startDaemon, type Daemon } from './start.js';
 
 export interface ServeOptions extends RunOptions {
-  /** What the process was started with. */
+  /** The umask that the process was started with. */
   umask: number;
-  /** Of the state directory, released at the end. */
+  /** The lock of the state directory, released at the end. */
   lock: Lock;
 }
 
-/** Finds out whether a daemon could start with these directories, beside one that runs. Returns the exit code. */
+/** Dry run of a start, which another daemon on the same directories does not disturb. Returns the exit code. */
 export function check({ paths, onRefused }: Pick<RunOptions, 'paths' | 'onRefused'>): number {
   try {
     checkStart(paths, process.env);
@@ -34,13 +34,13 @@ function refuse(error: unknown, stateDir: string, onRefused: RunOptions['onRefus
   return exitCode;
 }
 
-/** Serves clients until it is told to stop. Returns the exit code. */
+/** Serves clients until a shutdown. Returns the exit code. */
 export async function serve({ paths, workdir, umask, lock, onReady, onRefused }: ServeOptions): Promise<number> {
   let daemon: Daemon;
   try {
     const log = createLogger(join(paths.stateDir, 'berth.log'), process.env.BERTH_LOG_LEVEL);
     process.on('uncaughtException', (error) => {
-      log.fatal({ err: error }, 'a bug');
+      log.fatal({ err: error }, 'uncaught exception: a bug in berth');
       process.exit(70);
     });
     const exit = (code: number): never => process.exit(code);
@@ -51,7 +51,7 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
     return refuse(error, paths.stateDir, onRefused);
   }
   const stop = (): void => {
-    // A stop is bounded, whatever hangs.
+    // Timeout of a shutdown that hangs.
     setTimeout(() => process.exit(0), limits.stopMs).unref();
     void daemon.stop();
   };

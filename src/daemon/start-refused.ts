@@ -1,6 +1,6 @@
 import { classifyFault } from '../store/faults.js';
 
-/** The daemon cannot start here and now; the message says why and what to do. */
+/** The daemon cannot start; the message names cause and remedy. */
 export class StartRefused extends Error {
   override name = 'StartRefused';
   constructor(
@@ -11,16 +11,16 @@ export class StartRefused extends Error {
   }
 }
 
-/** What a start that failed means to whoever asked for it. */
+/** A failed start, as the caller reports it. */
 export interface FailedStart {
-  /** For programs. */
+  /** The error code, for programs. */
   code: string;
-  /** For people. */
+  /** Cause and remedy, for people. */
   sentence: string;
   exitCode: 1 | 70;
 }
 
-/** `refusals` are the errors that say themselves what to do; other than these and the system's, an error is a bug. */
+/** `refusals` are errors with a remedy in their message. Any other error, but for those of system calls, is a bug. */
 export function toFailedStart(error: unknown, stateDir: string, refusals: readonly (new (message: string) => Error)[]): FailedStart {
   const fault = classifyFault(error);
   const isRefusal =
@@ -38,6 +38,7 @@ export function toFailedStart(error: unknown, stateDir: string, refusals: readon
 function toSentence(error: unknown, stateDir: string): string {
   const fault = classifyFault(error);
   if (fault === 'storage_full') return `the disk that holds ${stateDir} is full; free some space and start again`;
-  if (fault === 'store_busy') return `another program holds the store in ${stateDir}; try again when it is done`;
+  if (fault === 'store_busy')
+    return `another program holds a lock on the database in ${stateDir} (SQLITE_BUSY); end it, or try again when it is done`;
   return error instanceof Error ? error.message : String(error);
 }

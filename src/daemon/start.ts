@@ -38,9 +38,9 @@ export interface DaemonOptions {
   paths: Paths;
   workdir: string;
   env: Record<string, string | undefined>;
-  /** What agents' files are not given. */
+  /** The umask for files that agents make. */
   umask: number;
-  /** Of the state directory, released when the daemon has stopped. */
+  /** The lock of the state directory, released when the daemon has stopped. */
   lock: Lock;
   log: Logger;
   fault(point: string): void;
@@ -49,9 +49,9 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  /** Reads the config again. */
+  /** Reloads config.json. */
   reload(): Reloaded;
-  /** Settles what runs, says goodbye and lets go of everything. */
+  /** Graceful shutdown: settles all runs, sends goodbye, closes sockets and database. */
   stop(): Promise<void>;
   /** Resolves when the daemon has stopped, for whatever reason. */
   stopped: Promise<void>;
@@ -61,7 +61,7 @@ function newId(prefix: IdPrefix): string {
   return makeId(prefix, Date.now(), randomBytes(12));
 }
 
-/** The composition root: opens the store, settles the past, then lets people in. */
+/** The composition root: opens the store, recovers from a crash, then listens. */
 export async function startDaemon({ paths, workdir, env, umask, lock, log, fault, exit }: DaemonOptions): Promise<Daemon> {
   const loaded = loadConfig(paths.configDir);
   const config = loaded.current;
@@ -77,7 +77,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   const migrations = readMigrations(migrationsDir());
   const db = openOrCreate(join(paths.stateDir, 'berth.db'), migrations);
   const store = createStore(db, newId('boot'));
-  const clients = createClients({ onChange: tellClients });
+  const clients = createClients({ onChange: announceClients });
   const toolRuntime = createToolRuntime({ paths, env, store: toReadStore(store), engine: () => engine, config, log, umask });
   const engine: Engine = createEngine({
     store,
@@ -93,8 +93,8 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     newId,
     attended: clients.attended,
     fault,
-    onFatal: die('the store cannot be trusted any more'),
-    onBug: die('a bug'),
+    onFatal: die('fatal fault of the database (a failed fsync or a corrupt file): the daemon ends'),
+    onBug: die('unexpected exception: a bug in berth'),
   });
   const logId = ensureLogId(engine, db.name);
 
@@ -116,7 +116,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     reloadConfig: reload,
     startDraining,
     shutdown() {
-      // The rest of the stop closes connections: it waits until the one that asked has its answer.
+      // The shutdown closes connections: the reply to the command goes out first.
       setImmediate(() => void stop());
       return settle();
     },
@@ -144,23 +144,24 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     newClientId: () => newId('cli'),
     seq: store.log.head,
     prepareFor: (type) => (usesTools(type) || (type === 'get_daemon' && hasUncheckedRules()) ? toolRuntime.ready() : undefined),
-    onBug: die('a bug'),
+    onBug: die('unexpected exception: a bug in berth'),
     lineRoom,
     unreadReplies: createUnreadReplies({
       onDropped: ({ unreadBytes }) =>
-        log.warn({ unreadBytes }, 'a client did not read its replies while others waited for room: it was disconnected'),
+        log.warn({ unreadBytes }, 'disconnected a client that did not read its replies: the budget of unread replies was used up'),
     }),
   });
   const cursors = createCursors({ engine, now: Date.now });
   const eventServer = createEventServer({ engine, cursors, clients, logId, now: Date.now, lineRoom });
   await toolRuntime.reapLeft();
   const recovered = engine.recover();
-  const doors = {
+  const socketHandlers = {
     commands: commandServer.accept,
     events: eventServer.accept,
-    onInsecureMode: () => log.warn('the socket directory was open to other users; it is closed again'),
+    onInsecureMode: () =>
+      log.warn('the socket directory was open to other users: its mode was restored to 0700 and a connection was closed'),
   };
-  let listening: Listening = await listen(paths.socket, doors);
+  let listening: Listening = await listen(paths.socket, socketHandlers);
   const watcher = watchSockets();
   void logConfigWarnings();
   log.info({ ...recovered, socket: paths.socket, model: models.defaultModel(), version }, 'ready');
@@ -173,13 +174,13 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   function reload(): Reloaded {
     const reloaded = loaded.reload();
     if (reloaded.problem !== null) {
-      log.error({ problem: reloaded.problem }, 'config was not read again');
+      log.error({ problem: reloaded.problem }, 'config.json was not reloaded; the earlier config stays in force');
       return reloaded;
     }
     models = createModelAccess(config(), { configDir: paths.configDir, env });
     engine.rulesChanged();
-    log.info({ changed: reloaded.changed }, 'config was read again');
-    tellReload(reloaded);
+    log.info({ changed: reloaded.changed }, 'config.json was reloaded');
+    announceReload(reloaded);
     void logConfigWarnings();
     return reloaded;
   }
@@ -187,43 +188,43 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   function startDraining(): void {
     if (draining) return;
     draining = true;
-    tellAll({ type: 'daemon_update', payload: { session_id: noSession, state: 'draining' } }, 'that the daemon takes no new runs');
+    announce({ type: 'daemon_update', payload: { session_id: noSession, state: 'draining' } });
   }
 
-  function tellReload({ changed, needsRestart }: Reloaded): void {
+  function announceReload({ changed, needsRestart }: Reloaded): void {
     const payload = { session_id: noSession, changed, needs_restart: needsRestart } as const;
-    tellAll({ type: 'config_update', payload }, 'that config was read again');
+    announce({ type: 'config_update', payload });
   }
 
-  /** Says in the log what already counts, whether the store takes it or not. */
-  function tellAll(fact: Fact, what: string): void {
+  /** Commits a daemon-wide event about a change that is in effect already, so a fault of the store is only logged. */
+  function announce(fact: Fact): void {
     if (!db.open) return;
-    const told = engine.commit.decideShared(() => accept([fact], undefined));
-    if (!told.ok) log.warn({ problem: told.refusal.message }, `clients are not told ${what}`);
+    const announced = engine.commit.decideShared(() => accept([fact], undefined));
+    if (!announced.ok) log.warn({ problem: announced.refusal.message }, `the event ${fact.type} was not committed: clients do not get it`);
   }
 
   async function logConfigWarnings(): Promise<void> {
     try {
       if (hasUncheckedRules()) await toolRuntime.forEngine.loadPolicy();
     } catch (error) {
-      log.error({ err: error }, 'the rules of config.json cannot be checked');
+      log.error({ err: error }, 'the permission rules of config.json cannot be checked: the policy could not be loaded');
     }
     for (const warning of configWarnings()) log.warn({ warning }, 'config');
   }
 
-  /** Rules are checked by what judges calls, which a daemon at rest has not loaded. */
+  /** Whether config.json has rules and the policy, which checks them, is not loaded yet. */
   function hasUncheckedRules(): boolean {
     return config().rules.length > 0 && engine.policy() === undefined;
   }
 
-  function tellClients(sessionId: string): void {
+  function announceClients(sessionId: string): void {
     const payload = { session_id: sessionId, clients: clients.of(sessionId) };
     engine.signals.set(sessionId, 'clients', { type: 'client_update', payload });
-    // Whether a question is left alone depends on who is there.
+    // Open requests check again whether a client is attached that can answer.
     engine.wakes.wake(sessionId);
   }
 
-  /** A logout may take the runtime directory away. The sockets are made again, or there is no use in going on. */
+  /** A logout may remove the runtime directory. The sockets are bound again; if that fails, the daemon stops. */
   function watchSockets(): { close(): void } {
     const dir = dirname(paths.socket);
     let rebinding = false;
@@ -231,21 +232,23 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
       if (rebinding || stopping || listening.isInPlace()) return;
       rebinding = true;
       try {
-        log.warn('the sockets are gone; making them again');
+        log.warn('the socket files were removed; binding them again');
         listening.close();
         prepareSocketDir(paths.socket);
-        listening = await listen(paths.socket, doors);
+        listening = await listen(paths.socket, socketHandlers);
         current.close();
         current = start();
       } catch (error) {
-        log.error({ err: error }, 'the sockets cannot be made again: stopping');
+        log.error({ err: error }, 'the sockets cannot be bound again: the daemon stops');
         void stop();
       }
       rebinding = false;
     }
     function start(): { close(): void } {
       const watching = watch(dir, () => void check());
-      watching.on('error', (error) => log.warn({ err: error }, 'the socket directory is not watched any more'));
+      watching.on('error', (error) =>
+        log.warn({ err: error }, 'the socket directory cannot be watched any more: removed sockets will not be bound again'),
+      );
       return watching;
     }
     let current = start();
@@ -268,7 +271,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     listening.close();
     await settle();
     await toolRuntime.endAll();
-    // What the last commits made true is still told: wakes are handled in the next turn.
+    // Wakes are flushed in the next turn of the event loop: subscribers get the events of the last commits.
     await nextTurn();
     await nextTurn();
     eventServer.close();
@@ -290,17 +293,20 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   };
 }
 
-/** Commands after which an agent may well be at work, or that are about what it may do. */
+/** Commands that may start a run or that need the policy: the lazy modules of tools and policy are loaded before them. */
 function usesTools(type: CommandType): boolean {
   if (type === 'drain' || type === 'shutdown') return false;
   return commands[type].role === 'controller' || type === 'attach' || type === 'list_permissions' || type === 'get_ruling';
 }
 
 function ensureLogId({ store, bookkeeping }: Engine, path: string): string {
-  const known = store.log.id();
-  if (known !== undefined) return known;
+  const stored = store.log.id();
+  if (stored !== undefined) return stored;
   const made = newId('log');
-  const kept = bookkeeping.tryMaintain(({ log }) => log.setId(made));
-  if (!kept) throw new StoreRefused(`the store ${path} cannot be written: the disk is full, or another program holds it`);
+  const isWritten = bookkeeping.tryMaintain(({ log }) => log.setId(made));
+  if (!isWritten)
+    throw new StoreRefused(
+      `the database ${path} cannot be written: the disk is full, or another program holds a lock on it; free some space or end that program`,
+    );
   return made;
 }

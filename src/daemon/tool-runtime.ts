@@ -26,7 +26,7 @@ interface Deps {
   engine(): Engine;
   config(): Config;
   log: Logger;
-  /** Of whoever started the daemon. */
+  /** The umask of the process that started the daemon. */
   umask: number;
 }
 
@@ -36,15 +36,14 @@ type ForEngine = Pick<
 >;
 
 /**
- * What the daemon's agents touch the machine with, and what keeps them from touching more. All of it is loaded when it is first needed:
- * a daemon at rest holds none of it.
+ * Tools, processes, sandbox and policy. All of these modules are loaded lazily, to save the memory of an idle daemon.
  */
 export function createToolRuntime({ paths, env, store, engine, config, log, umask }: Deps) {
   const home = env.HOME ?? homedir();
-  const own = ownPlaces(paths, env);
+  const ownPathList = ownPaths(paths, env);
   const shared = env.XDG_RUNTIME_DIR === undefined ? [] : [env.XDG_RUNTIME_DIR];
   const program = installedIn(process.argv[1]);
-  /** Undefined as long as nothing could have been started. */
+  /** Undefined until the module is loaded: before that no process can have been started. */
   let processes: Processes | undefined;
 
   const loadBubblewrap = lazy(async (): Promise<() => BubblewrapFound> => {
@@ -60,7 +59,7 @@ export function createToolRuntime({ paths, env, store, engine, config, log, umas
 
   const ledger = {
     note: (row: ProcessRow) => engine().bookkeeping.maintain(({ processes: rows }) => rows.put(row)),
-    // A row of a process that is gone costs the next start a look: processes are told apart by when they began.
+    // A stale row is harmless: the next start compares the process's start time, so a reused pid is not killed.
     forget: (pid: number, startTime: number) => void engine().bookkeeping.tryMaintain(({ processes: rows }) => rows.remove(pid, startTime)),
     left: store.processes.left,
   };
@@ -74,7 +73,7 @@ export function createToolRuntime({ paths, env, store, engine, config, log, umas
       settings() {
         const { enabled, network, writable } = config().sandbox;
         const found = enabled ? bubblewrap() : { missing: 'it is switched off in config.json (sandbox.enabled).' };
-        return { noSandbox: 'missing' in found ? found.missing : undefined, network, writable, own, shared, program };
+        return { noSandbox: 'missing' in found ? found.missing : undefined, network, writable, own: ownPathList, shared, program };
       },
     });
     return policy;
@@ -99,31 +98,31 @@ export function createToolRuntime({ paths, env, store, engine, config, log, umas
     endProcesses: async (runId) => processes?.killRun(runId),
   };
   let isReady = false;
-  let readying: Promise<void> | undefined;
+  let loading: Promise<void> | undefined;
 
   async function loadAll(): Promise<void> {
-    // What cannot be loaded for want of descriptors could never be loaded again: it is not tried.
+    // Node caches a failed import: after EMFILE a module could never be loaded, so the import is not tried.
     if (spareDescriptors() >= limits.spareDescriptorsMin) {
       try {
         await Promise.all([loadPolicy(), ...forEngine.tools.map(({ load }) => load())]);
       } catch (error) {
-        // Whoever needs what is missing is told so; the rest of the daemon works on.
-        log.error({ err: error }, 'the tools cannot be loaded');
+        // Commands and calls that need these modules are refused; the rest of the daemon works on.
+        log.error({ err: error }, 'the modules of tools and policy cannot be loaded; restart the daemon');
       }
       isReady = true;
     }
-    readying = undefined;
+    loading = undefined;
   }
 
   return {
     forEngine,
-    /** Loads everything for a daemon that is going to be used; undefined when it is there. */
-    ready: (): Promise<void> | undefined => (isReady ? undefined : (readying ??= loadAll())),
-    /** Ends what earlier daemons left running. Call before anything is started. */
+    /** Loads the lazy modules before a command needs them; undefined when they are loaded. */
+    ready: (): Promise<void> | undefined => (isReady ? undefined : (loading ??= loadAll())),
+    /** Kills orphaned processes of earlier daemons. Call before any process is started. */
     async reapLeft(): Promise<void> {
       if (store.processes.left().length === 0) return;
       const { reapOrphans } = await loadProcesses();
-      for (const fault of await reapOrphans()) log.error({ err: fault }, 'a command that an earlier daemon left cannot be ended');
+      for (const fault of await reapOrphans()) log.error({ err: fault }, 'an orphaned process of an earlier daemon cannot be killed');
     },
     async endAll(): Promise<void> {
       await processes?.killAll();
@@ -131,19 +130,19 @@ export function createToolRuntime({ paths, env, store, engine, config, log, umas
   };
 }
 
-/** How many more files this process may open. */
+/** Free file descriptors of this process. */
 function spareDescriptors(): number {
   return descriptorsMax() - readdirSync('/proc/self/fd').length;
 }
 
-/** The package that a program is part of. A checkout is not guarded: whoever works on berth in a session builds it there. */
+/** The installed npm package of the program. Undefined for a checkout, which is not write-protected: agents may build berth there. */
 function installedIn(entry: string | undefined): string | undefined {
   if (entry === undefined || !existsSync(entry)) return undefined;
   const root = dirname(dirname(realpathSync(entry)));
   return root.includes('/node_modules/') ? root : undefined;
 }
 
-/** What belongs to berth, and no command may see. The directory of a socket that a person put elsewhere is not ours, such as /tmp. */
-function ownPlaces({ socket, stateDir, configDir }: Paths, env: Deps['env']): string[] {
+/** Paths of berth, which are hidden from commands. The directory of a --socket is not hidden: it may be shared, such as /tmp. */
+function ownPaths({ socket, stateDir, configDir }: Paths, env: Deps['env']): string[] {
   return [runtimeDir(env), socket, `${socket}.events`, stateDir, configDir];
 }

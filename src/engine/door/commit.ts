@@ -49,7 +49,7 @@ interface Deps {
   /** Permission rules or trust have changed, perhaps for every session. */
   onRules(): void;
   fault(point: FaultPoint): void;
-  /** The store cannot be trusted any more. Does not return. */
+  /** A fatal fault of the store, as a failed fsync. Does not return. */
   onFatal(error: unknown): never;
 }
 
