@@ -29,7 +29,7 @@ export function createModelAccess(config: Config, { configDir, env }: Deps): Mod
       offlineWordsPerSecond: readWordsPerSecond(env.BERTH_OFFLINE_WPS),
       modelIdleMs: config.modelIdleMs,
     },
-    { env, keptKey: (provider) => auth.read().keyOf(provider), runCommand: (argv) => runKeyCommand(argv, env) },
+    { env, storedKey: (provider) => auth.read().keyOf(provider), runCommand: (argv) => runKeyCommand(argv, env) },
   );
   const { systemPromptPath: path } = config;
   return {

@@ -1,11 +1,11 @@
 import { limits } from '../protocol/limits.js';
-import { transportWords } from './failures.js';
-import type { HttpAnswer } from './http/http-fetch.js';
+import { describeTransportError } from './failures.js';
+import type { HttpResponse } from './http/http-fetch.js';
 import type { FoundKey, ProviderSettings } from './settings.js';
 import type { ModelEntry } from '../machine/provider-config.js';
 
-/** What servers say of their models beside the id, each in its own words. */
-interface Told {
+/** The fields of a model in the lists of different servers. */
+interface LooseModel {
   id?: unknown;
   display_name?: unknown;
   max_input_tokens?: unknown;
@@ -16,33 +16,37 @@ interface Told {
   top_provider?: { max_completion_tokens?: unknown } | null;
 }
 
-/** Not for conversations: OpenAI lists everything that it has under one roof. */
+/** Models that are not for chat: OpenAI lists all its models together. */
 const otherKinds =
   /audio|realtime|image|tts|transcribe|whisper|embedding|moderation|instruct|dall-e|sora|babbage|davinci|computer-use|search/;
 
-/** Asks a provider which models it has. Rejects with a sentence for people. */
+/** Fetches the list of models of a provider. Rejects with a sentence for people. */
 export async function fetchModels(settings: ProviderSettings, found: FoundKey): Promise<ModelEntry[]> {
   const data = await fetchList(settings, found);
   if (!Array.isArray(data)) throw new Error('asked for its models, it answered something else');
-  const entries = data.flatMap((told: unknown) => toEntry(told));
+  const entries = data.flatMap((item: unknown) => toEntry(item));
   return (isOpenAi(settings) ? entries.filter(({ id }) => !otherKinds.test(id)) : entries).slice(0, limits.modelsListedMax);
 }
 
 async function fetchList(settings: ProviderSettings, found: FoundKey): Promise<unknown> {
   const stop = AbortSignal.timeout(limits.modelListMs);
   try {
-    const { status, body } = await askForList(settings, found, stop);
+    const { status, body } = await requestList(settings, found, stop);
     if (status >= 200 && status < 300) return parseList(await readText(body));
     await body.return();
     throw new Error(`asked for its models, it answered HTTP ${status}`);
   } catch (error) {
     if (stop.aborted) throw new Error(`asked for its models, it did not answer within ${limits.modelListMs / 1000} s`, { cause: error });
-    throw error instanceof TypeError ? new Error(transportWords(error), { cause: error }) : error;
+    throw error instanceof TypeError ? new Error(describeTransportError(error), { cause: error }) : error;
   }
 }
 
-/** Redirects are not followed: keys are not sent elsewhere. */
-function askForList({ api, baseUrl, headers, httpFetch }: ProviderSettings, { key }: FoundKey, signal: AbortSignal): Promise<HttpAnswer> {
+/** Redirects are not followed, so that no key is sent to another host. */
+function requestList(
+  { api, baseUrl, headers, httpFetch }: ProviderSettings,
+  { key }: FoundKey,
+  signal: AbortSignal,
+): Promise<HttpResponse> {
   const isAnthropic = api === 'anthropic';
   return httpFetch(isAnthropic ? `${baseUrl}/v1/models?limit=1000` : `${baseUrl}/models`, {
     headers: {
@@ -55,7 +59,7 @@ function askForList({ api, baseUrl, headers, httpFetch }: ProviderSettings, { ke
   });
 }
 
-/** What stands under `data`; some servers send the list itself. */
+/** The list under `data`; some servers send a bare list. */
 function parseList(text: string): unknown {
   try {
     const value = JSON.parse(text) as { data?: unknown } | null;
@@ -74,7 +78,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > limits.modelListBytesMax) throw new Error('its list of models does not end');
+    if (bytes > limits.modelListBytesMax) throw new Error(`its list of models is longer than ${limits.modelListBytesMax} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -82,20 +86,20 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 
 function toEntry(value: unknown): ModelEntry[] {
   if (typeof value !== 'object' || value === null) return [];
-  const told = value as Told;
-  if (typeof told.id !== 'string' || told.id === '' || /\s/.test(told.id)) return [];
+  const item = value as LooseModel;
+  if (typeof item.id !== 'string' || item.id === '' || /\s/.test(item.id)) return [];
   const contextWindow = firstCount(
-    told.max_input_tokens,
-    told.max_model_len,
-    told.context_length,
-    told.meta?.n_ctx,
-    told.meta?.n_ctx_train,
+    item.max_input_tokens,
+    item.max_model_len,
+    item.context_length,
+    item.meta?.n_ctx,
+    item.meta?.n_ctx_train,
   );
-  const maxOutput = firstCount(told.max_tokens, told.top_provider?.max_completion_tokens);
+  const maxOutput = firstCount(item.max_tokens, item.top_provider?.max_completion_tokens);
   return [
     {
-      id: told.id,
-      ...(typeof told.display_name === 'string' ? { title: told.display_name } : {}),
+      id: item.id,
+      ...(typeof item.display_name === 'string' ? { title: item.display_name } : {}),
       ...(contextWindow === undefined ? {} : { contextWindow }),
       ...(maxOutput === undefined ? {} : { maxOutput }),
     },

@@ -1,6 +1,6 @@
 import type { ModelEntry } from '../machine/provider-config.js';
 
-// Last held against the providers' own pages on 2026-11-16. Prices are US dollars for a million tokens.
+// Last compared with the providers' own pages on 2026-11-16. Prices are US dollars per million tokens.
 const million = 1_000_000;
 
 function claude(id: string, window: number, maxOutput: number, prices: [number, number, number, number]): ModelEntry {
@@ -20,7 +20,7 @@ function entry(
   return { id, contextWindow, maxOutput, price: { input, output, cache_read, cache_write } };
 }
 
-/** The first is what a session gets that names no model. Order: input, output, cache write, cache read. */
+/** The first model is the default. Order of prices: input, output, cache write, cache read. */
 export const anthropicModels: readonly ModelEntry[] = [
   claude('claude-sonnet-5-5', million, 128_000, [2, 10, 2.5, 0.1]),
   claude('claude-opus-5-5', million, 128_000, [4, 20, 5, 0.2]),
@@ -35,7 +35,7 @@ export const anthropicModels: readonly ModelEntry[] = [
   claude('claude-haiku-4-5', 200_000, 64_000, [1, 5, 1.25, 0.1]),
 ];
 
-/** Order: input, cached input, cache write, output. Long requests cost more than is said here. */
+/** Order of prices: input, cache read, cache write, output. Long-context surcharges are not included. */
 export const openaiModels: readonly ModelEntry[] = [
   gpt('gpt-6.1-sol', 1_050_000, [2, 0.1, 2.5, 10]),
   gpt('gpt-6.1-terra', 1_050_000, [1, 0.05, 1.25, 5]),

@@ -2,19 +2,19 @@ import type { ContentBlock, StopReason, Usage } from '../protocol/messages.js';
 import type { ListedModel, ListedProvider } from '../protocol/views.js';
 import type { Price } from '../machine/provider-config.js';
 
-/** One message of the history as a provider is given it. */
+/** One message of the history in a model request. */
 export interface ModelMessage {
   role: 'user' | 'assistant' | 'tool_result';
   content: ContentBlock[];
-  /** Who said it, as `provider/model`: thinking is given back only to the model that thought it. */
+  /** The author as `provider/model`: thinking is sent back only to the model that produced it. */
   model?: string | null;
   toolCallId?: string;
   toolName?: string;
   isError?: boolean;
 }
 
-/** What a model is told when it has to go on with an answer of its own that was cut short. */
-export const goOn = 'Go on from where you stopped.';
+/** The prompt that makes a model continue a truncated answer. */
+export const continuePrompt = 'Go on from where you stopped.';
 
 export interface ToolSpec {
   name: string;
@@ -29,36 +29,36 @@ export type ThinkingLevel = 'off' | 'low' | 'medium' | 'high';
 export interface ModelRequest {
   /** The whole name, `provider/model`. */
   model: string;
-  /** Requests of one session are alike at their beginning: a provider that keeps prompts may keep this one by its name. */
+  /** A prompt cache key: requests of one session share a prefix. */
   sessionId: string;
   thinking: ThinkingLevel;
   system: string;
   messages: ModelMessage[];
   tools: ToolSpec[];
-  /** At most so many tokens of answer; the model's own bound when absent. */
+  /** The limit of output tokens; the model's own limit when absent. */
   maxOutput?: number;
 }
 
-/** Why there is no answer, or only half of one. No secret is in it. */
+/** Why there is no answer, or only a part of one. Secrets are redacted. */
 export interface ModelFailure {
   message: string;
   cause?: string;
-  /** The same request may work later, after at least `afterMs` when the provider says so; `once` when more would be a waste. */
+  /** A transient failure: retry the same request, after `afterMs` if the provider says so; `once` when one retry is enough. */
   retry?: { afterMs?: number; once?: true };
   /** The request does not fit the model's context window. */
   overflow?: true;
-  /** What was used up nevertheless. */
+  /** Tokens that were used nevertheless. */
   usage?: Usage | null;
 }
 
-/** What a text is in its answer, where a model says so and wants it back. */
+/** The role of a text within an answer, for models that report it and want it back. */
 export type Phase = 'commentary' | 'final_answer';
 
 /**
- * What a model says, piece by piece. `begin` comes once, when the response begins; blocks are counted from 0 in the order in
- * which they begin; a tool call's arguments come as fragments of one JSON text. A thinking block's `signature` is what its
- * provider wants back with it; a `redacted` block has a signature and no words. The stream ends with `end` or `failure`:
- * failures are data, a provider never throws but for bugs. After an abort it may end without either.
+ * A streaming delta of a model. `begin` comes once, when the response begins; blocks are numbered from 0 in the order in which they begin; a
+ * tool call's arguments come as fragments of one JSON text. The `signature` of a thinking block must be sent back with it; a `redacted` block
+ * has a signature and no text. The stream ends with `end` or `failure`: failures are data, a provider throws only for bugs. After an abort the
+ * stream may end without either.
  */
 export type ModelDelta =
   | { type: 'begin' }
@@ -70,30 +70,30 @@ export type ModelDelta =
   | ({ type: 'failure' } & ModelFailure);
 
 export interface Provider {
-  /** Deltas that came together may be handed over together: waiting for each of many costs more than reading it. */
+  /** Deltas that arrived together may be yielded as one batch: an await for each costs more than reading it. */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelDelta | readonly ModelDelta[]>;
 }
 
-/** What a stream handed over at once, as a list. */
-export function together(came: ModelDelta | readonly ModelDelta[]): readonly ModelDelta[] {
-  return 'type' in came ? [came] : came;
+/** A delta or a batch of deltas as a list. */
+export function toDeltaList(deltas: ModelDelta | readonly ModelDelta[]): readonly ModelDelta[] {
+  return 'type' in deltas ? [deltas] : deltas;
 }
 
-/** What is known about a model; null where nobody knows. */
+/** Limits and price of a model; null where unknown. */
 export interface ModelFacts {
-  /** Tokens that a request and its answer may have together. */
+  /** Tokens of a request and its answer together. */
   contextWindow: number | null;
   maxOutput: number | null;
   price: Price | null;
 }
 
-/** Finds who speaks for a model named `provider/model`. */
+/** The registry of providers, by model name `provider/model`. */
 export interface Providers {
-  /** Undefined when nobody does. */
+  /** Undefined for an unknown provider. */
   find(model: string): Provider | undefined;
   facts(model: string): ModelFacts;
-  /** Names of the providers there are. */
+  /** Names of all providers. */
   names(): string[];
-  /** Asks providers for their models, within a bounded time. */
+  /** Fetches the model lists of all providers, with a timeout. */
   list(): Promise<{ models: ListedModel[]; providers: ListedProvider[] }>;
 }

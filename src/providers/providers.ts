@@ -33,12 +33,12 @@ const adapters = { anthropic: createAnthropicProvider, 'openai-responses': creat
 
 export interface ProvidersConfig {
   providers: Record<string, ProviderConfig>;
-  /** Words a second of the offline guide; 0 is as fast as possible. */
+  /** Words per second of the offline guide; 0 is as fast as possible. */
   offlineWordsPerSecond: number;
   modelIdleMs: number;
 }
 
-interface Member {
+interface ProviderEntry {
   settings: ProviderSettings;
   keys: KeyFinder;
   provider: Provider;
@@ -48,12 +48,12 @@ interface Member {
 }
 
 export interface ConfiguredProviders extends Providers {
-  /** The model of a session that names none: of the first provider with a key, else the offline guide. */
+  /** The default model: of the first provider with a key, else the offline guide. */
   defaultModel(): string;
   apiOf(model: string): Api | 'offline' | undefined;
 }
 
-/** The providers of this daemon: the built-in ones, those of the config, and the guide that needs nothing. */
+/** The providers of this daemon: the built-in ones, those of the config, and the offline guide. */
 export function createProviders(
   { providers: configured, offlineWordsPerSecond, modelIdleMs }: ProvidersConfig,
   deps: KeyDeps,
@@ -65,16 +65,16 @@ export function createProviders(
     names.map((name) => [name, createMember(name, configured[name] ?? { headers: {}, models: [] }, modelIdleMs, httpFetch, deps)]),
   );
 
-  function memberOf(model: string): Member | undefined {
+  function memberOf(model: string): ProviderEntry | undefined {
     return members.get(providerOf(model));
   }
 
-  async function listOne(member: Member): Promise<ListedProvider> {
+  async function listOne(member: ProviderEntry): Promise<ListedProvider> {
     const { settings, keys } = member;
     const listed = { provider: settings.name, api: settings.api };
-    const key = whence(keys);
+    const key = keySource(keys);
     try {
-      const found = await soon(keys.find());
+      const found = await withTimeout(keys.find());
       if (!found) return { ...listed, key, problem: `${settings.name}: its key has not been found within ${limits.modelListMs / 1000} s` };
       if ('problem' in found) return { ...listed, key: null, problem: found.problem };
       member.learn(await fetchModels(settings, found));
@@ -102,15 +102,15 @@ export function createProviders(
       return { models: [offlineModel, ...models], providers };
     },
     defaultModel() {
-      const first = Object.keys(builtIn).find((name) => whence(members.get(name)?.keys) !== null);
+      const first = Object.keys(builtIn).find((name) => keySource(members.get(name)?.keys) !== null);
       return first === undefined ? offlineModel.model : `${first}/${builtIn[first]?.models[0]?.id ?? ''}`;
     },
     apiOf: (model) => (providerOf(model) === 'offline' ? 'offline' : memberOf(model)?.settings.api),
   };
 }
 
-/** What a promise comes to, or undefined when it takes too long for somebody who only wants a list. */
-async function soon<T>(promise: Promise<T>): Promise<T | undefined> {
+/** Undefined when the promise does not resolve within the timeout. */
+async function withTimeout<T>(promise: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<undefined>((resolve) => (timer = setTimeout(() => resolve(undefined), limits.modelListMs)));
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
@@ -120,23 +120,23 @@ function providerOf(model: string): string {
   return model.slice(0, Math.max(0, model.indexOf('/')));
 }
 
-/** A file of keys that cannot be read is told when a key is needed, not here. */
-function whence(keys: KeyFinder | undefined): string | null {
+/** The source of the key, or null. An unreadable auth file is reported when a key is needed, not here. */
+function keySource(keys: KeyFinder | undefined): string | null {
   try {
-    return keys?.whence() ?? null;
+    return keys?.describeSource() ?? null;
   } catch {
     return null;
   }
 }
 
-function createMember(name: string, config: ProviderConfig, idleMs: number, httpFetch: HttpFetch, deps: KeyDeps): Member {
-  const known = builtIn[name];
-  const api = config.api ?? known?.api ?? 'openai-chat';
+function createMember(name: string, config: ProviderConfig, idleMs: number, httpFetch: HttpFetch, deps: KeyDeps): ProviderEntry {
+  const builtInProvider = builtIn[name];
+  const api = config.api ?? builtInProvider?.api ?? 'openai-chat';
   const keys = createKeyFinder(name, config, deps);
   const settings: ProviderSettings = {
     name,
     api,
-    baseUrl: normalizeBase(config.baseUrl ?? known?.baseUrl ?? '', api),
+    baseUrl: normalizeBase(config.baseUrl ?? builtInProvider?.baseUrl ?? '', api),
     httpFetch,
     headers: config.headers,
     ...(config.verbosity === undefined ? {} : { verbosity: config.verbosity }),
@@ -146,34 +146,34 @@ function createMember(name: string, config: ProviderConfig, idleMs: number, http
   };
   let learned: ModelEntry[] = [];
 
-  /** What a provider says that a model can say is not what every request has room for: only Anthropic's has to be asked for. */
-  function askedOutput(id: string): number | null {
+  /** The `max_tokens` to send. A listed output limit may exceed what fits a request, so only Anthropic's, which is required, is sent. */
+  function requestedOutput(id: string): number | null {
     const own = config.models.find((model) => model.id === id)?.maxOutput;
     return (api === 'anthropic' ? entry(id)?.maxOutput : (own ?? tabledOf(id)?.maxOutput)) ?? null;
   }
 
   function tabledOf(id: string): ModelEntry | undefined {
-    return known?.models.find((model) => model.id === id || id.startsWith(`${model.id}-20`));
+    return builtInProvider?.models.find((model) => model.id === id || id.startsWith(`${model.id}-20`));
   }
 
-  /** The config knows best, then the provider itself, then the table. */
+  /** Merges the facts of a model: the config overrides the provider's list, which overrides the table. */
   function entry(id: string): ModelEntry | undefined {
     const tabled = tabledOf(id);
-    const told = learned.find((model) => model.id === id);
+    const listed = learned.find((model) => model.id === id);
     const own = config.models.find((model) => model.id === id);
-    return tabled || told || own ? { ...tabled, ...told, ...own, id } : undefined;
+    return tabled || listed || own ? { ...tabled, ...listed, ...own, id } : undefined;
   }
 
   function entries(): ModelEntry[] {
-    // Once the provider has told which models it has, the table is only what is known of them.
-    const ids = [...config.models, ...(learned.length > 0 ? learned : (known?.models ?? []))].map(({ id }) => id);
+    // The table lists models only until the provider's own list was fetched.
+    const ids = [...config.models, ...(learned.length > 0 ? learned : (builtInProvider?.models ?? []))].map(({ id }) => id);
     return [...new Set(ids)].flatMap((id) => entry(id) ?? []);
   }
 
   const provider = adapters[api](settings, (model) => {
     const id = modelIdOf(model);
     const found = entry(id);
-    return { id, contextWindow: found?.contextWindow ?? null, maxOutput: askedOutput(id), images: found?.images ?? true };
+    return { id, contextWindow: found?.contextWindow ?? null, maxOutput: requestedOutput(id), images: found?.images ?? true };
   });
   return {
     settings,
@@ -187,7 +187,7 @@ function createMember(name: string, config: ProviderConfig, idleMs: number, http
   };
 }
 
-/** One base for all spellings: the SDK of Anthropic adds `/v1` itself, that of OpenAI expects it to be there. */
+/** Normalizes a base URL: the SDK of Anthropic appends `/v1`, the SDK of OpenAI expects it. */
 function normalizeBase(base: string, api: Api): string {
   const bare = base.replace(/\/+$/, '');
   if (api === 'anthropic') return bare.replace(/\/v1$/, '');

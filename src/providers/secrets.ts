@@ -1,8 +1,8 @@
 import { limits } from '../protocol/limits.js';
 
 const betweenWords = /([\s"'`,;:(){}[\]<>=]+)/;
-const stars = /\*{2,}|\.{3,}|…/;
-/** Keys that look like keys, whoever they belong to. */
+const maskPattern = /\*{2,}|\.{3,}|…/;
+/** Patterns of well-known API keys. */
 const keyShapes = [
   /\b(?:sk|pk|rk)-(?=[\w*-]*[\d*])[\w*-]{20,}/g,
   /\bAIza[\w-]{30,}/g,
@@ -11,27 +11,27 @@ const keyShapes = [
   /\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}/g,
 ];
 
-/** A text of a server without the secrets that it repeats of what it was sent, be they whole or half hidden. */
+/** Redacts secrets in a text of a server, whole or partly masked. */
 export function scrub(text: string, secrets: readonly string[]): string {
-  const known = secrets.filter(({ length }) => length >= limits.secretCharsMin).toSorted((a, b) => b.length - a.length);
+  const longSecrets = secrets.filter(({ length }) => length >= limits.secretCharsMin).toSorted((a, b) => b.length - a.length);
   let clean = text;
-  for (const secret of known) clean = clean.replaceAll(secret, '[key]');
+  for (const secret of longSecrets) clean = clean.replaceAll(secret, '[key]');
   const words = clean
     .split(betweenWords)
-    .map((word) => (stars.test(word) && known.some((secret) => isMaskOf(word, secret)) ? '[key]' : word));
-  return keyShapes.reduce((said, shape) => said.replace(shape, '[key]'), words.join(''));
+    .map((word) => (maskPattern.test(word) && longSecrets.some((secret) => isMaskOf(word, secret)) ? '[key]' : word));
+  return keyShapes.reduce((redacted, shape) => redacted.replace(shape, '[key]'), words.join(''));
 }
 
 const credentialHeader = /(?:^|[-_])(?:auth\w*|cookie|(?:api)?key|token|secret|password|credentials?)(?:[-_]|$)/i;
 const scheme = /^(?:bearer|basic|token|digest|apikey)\s+/i;
 
-/** Headers that describe a request: a server that names them in an error says something that is of use. */
+/** Headers without secrets, whose values are useful in an error. */
 const publicHeader =
   /^(?:accept(?:-[a-z]+)?|content-(?:type|language)|user-agent|(?:http-)?referer|origin|x-title|anthropic-(?:beta|version)|openai-beta)$/i;
 
 /**
- * The values of configured headers that are not repeated to anybody, without their scheme. Nobody knows what a header of a proxy or gateway
- * means, so all values count that are long enough; those of headers whose name or scheme says that they hold a credential count at any length.
+ * The values of configured headers to redact, without their scheme. A header of a proxy or gateway may hold a credential, so all values that are
+ * long enough count; those of headers whose name or scheme suggests a credential count at any length.
  */
 export function credentialsIn(headers: Record<string, string | null>): string[] {
   return Object.entries(headers).flatMap(([name, value]) => {
@@ -42,9 +42,9 @@ export function credentialsIn(headers: Record<string, string | null>): string[] 
 }
 
 function isMaskOf(word: string, secret: string): boolean {
-  const shown = word.split(stars);
+  const shown = word.split(maskPattern);
   const head = shown[0] ?? '';
-  // A sentence may end here.
+  // The period may end a sentence.
   const tail = shown.at(-1)?.replace(/\.$/, '') ?? '';
   return (
     (head.length >= limits.maskedSecretCharsMin && secret.startsWith(head)) ||

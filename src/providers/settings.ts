@@ -2,36 +2,36 @@ import type { HttpFetch } from './http/http-fetch.js';
 import type { ModelFacts } from './port.js';
 import type { Api, Verbosity } from '../machine/provider-config.js';
 
-/** A key, and where it came from in words that people can act on. Local servers need none. */
+/** A key and its source, in words for people. Local servers need no key. */
 export interface FoundKey {
   key: string | null;
   source: string;
-  /** What to do when it is not the right one: the place that counts is the one to change. */
+  /** What to do about a wrong key. */
   remedy: string;
-  /** It was looked up earlier: a fresh look may find another. */
+  /** The key is cached: a new lookup may find another. */
   remembered: boolean;
 }
 
-/** How to reach one provider. */
+/** Connection settings of one provider. */
 export interface ProviderSettings {
   name: string;
   api: Api;
   baseUrl: string;
   httpFetch: HttpFetch;
-  /** May hold secrets. */
+  /** The values may be secrets. */
   headers: Record<string, string>;
   verbosity?: Verbosity;
-  /** Looked up for each request; a problem says what to do. */
+  /** Called for each request; a problem says what to do. */
   findKey(): Promise<FoundKey | { problem: string }>;
-  /** The provider did not take the key: it is not to be remembered. */
+  /** Drops a cached key that the provider refused. */
   forgetKey(): void;
-  /** A stream in which nothing comes for so long has stalled. */
+  /** The idle timeout of a stream. */
   idleMs: number;
 }
 
-/** What an adapter needs to know of the model that is asked. */
+/** The facts of a model that an adapter needs. */
 export interface KnownModel extends Omit<ModelFacts, 'price'> {
-  /** Its name without the provider's. */
+  /** The model name without the provider. */
   id: string;
   images: boolean;
 }
@@ -42,7 +42,7 @@ export function modelIdOf(model: string): string {
 
 const imageTypes = new Set(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
 
-/** How the providers spell the type of an image; undefined for types that they do not take. */
+/** Normalizes an image MIME type; undefined for types that providers do not accept. */
 export function supportedImage(mimeType: string): string | undefined {
   const type = mimeType.toLowerCase().replace(/^image\/jpg$/, 'image/jpeg');
   return imageTypes.has(type) ? type : undefined;

@@ -15,7 +15,7 @@ import { noSession, type DurableEvent, type WireEvent } from '../../src/protocol
 import { makeId, type IdPrefix } from '../../src/protocol/ids.js';
 import type { Message } from '../../src/protocol/messages.js';
 import { createOfflineProvider } from '../../src/providers/offline/offline-provider.js';
-import { together, type ModelDelta, type ModelRequest } from '../../src/providers/port.js';
+import { toDeltaList, type ModelDelta, type ModelRequest } from '../../src/providers/port.js';
 import { createClients, type Client } from '../../src/server/clients.js';
 import { encodeAnswer } from '../../src/server/command-server.js';
 import type { Answer, Handlers, Later } from '../../src/server/handler.js';
@@ -167,7 +167,7 @@ export function createWorld(seed: number) {
       const problem = checkRequest(request);
       if (problem !== undefined) bug ??= new Error(`a provider would refuse this: ${problem}`);
       for await (const came of ownReply(request) ?? guide.stream(request, signal)) {
-        for (const delta of together(came)) {
+        for (const delta of toDeltaList(came)) {
           if (life.dead) return;
           yield delta;
           await turnOfLoop();

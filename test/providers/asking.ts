@@ -3,7 +3,7 @@ import { assembleContent } from '../../src/engine/run/assemble-content.js';
 import type { ContentBlock } from '../../src/protocol/messages.js';
 import type { KeyDeps } from '../../src/providers/keys.js';
 import {
-  together,
+  toDeltaList,
   type ModelDelta,
   type ModelFailure,
   type ModelMessage,
@@ -65,7 +65,7 @@ export function createAsking(api: Api, baseUrl: string, options: AskingOptions =
   const own: ProviderConfig = { api, baseUrl, ...(apiKey === null ? {} : { apiKey }), headers: {}, models: [], ...config };
   const providers = createProviders(
     { providers: { x: own }, offlineWordsPerSecond: 0, modelIdleMs: idleMs },
-    { env: {}, keptKey: () => undefined, runCommand: () => Promise.reject(new Error('no command was expected')), ...deps },
+    { env: {}, storedKey: () => undefined, runCommand: () => Promise.reject(new Error('no command was expected')), ...deps },
   );
   function stream(request: Partial<ModelRequest> = {}, signal = never): AsyncIterable<ModelDelta> {
     const whole: ModelRequest = {
@@ -84,7 +84,7 @@ export function createAsking(api: Api, baseUrl: string, options: AskingOptions =
 
 /** What a provider may hand over in groups. */
 export async function* oneByOne(stream: ReturnType<Provider['stream']>): AsyncGenerator<ModelDelta, void> {
-  for await (const came of stream) yield* together(came);
+  for await (const came of stream) yield* toDeltaList(came);
 }
 
 export async function collect(stream: AsyncIterable<ModelDelta>): Promise<ModelDelta[]> {

@@ -17,7 +17,7 @@ async function failWith(api: Api, reply: Reply, options: AskingOptions = {}): Pr
 }
 
 const refused = 'x refused the request';
-const ownError = 'x had an error of its own';
+const ownError = 'x had an internal server error';
 const overloaded = 'x is overloaded';
 const outOfCredit = 'the account of the key from config.json at x has no credit or quota left; add some there, or choose another model';
 
@@ -35,7 +35,7 @@ describe.each(apis)('%s', (api) => {
     [409, { message: ownError, retry: {} }],
     [413, { message: 'the request is too large for x', overflow: true }],
     [422, { message: refused }],
-    [429, { message: 'x limits how much may be asked at a time', retry: {} }],
+    [429, { message: 'x: rate limit reached', retry: {} }],
     [500, { message: ownError, retry: {} }],
     [502, { message: ownError, retry: {} }],
     [503, { message: overloaded, retry: {} }],
@@ -161,7 +161,7 @@ test.each<[Api, number, string]>([
   ['openai-chat', 429, 'Too many tokens, please wait before trying again.'],
 ])('%s: a limit of the minute is neither an overflow nor a lack of credit: %i %s', async (api, status, message) => {
   const failure = await failWith(api, { status, body: errorBody(api, status, { message }) });
-  expect(failure).toMatchObject({ message: 'x limits how much may be asked at a time', retry: {} });
+  expect(failure).toMatchObject({ message: 'x: rate limit reached', retry: {} });
   expect(failure).not.toHaveProperty('overflow');
 });
 

@@ -12,7 +12,7 @@ const places: [from: string, config: Partial<ProviderConfig>, deps: Partial<KeyD
   ['config.json', { apiKey: 'key-config' }, {}],
   ['the command print-key', { apiKeyCommand: ['print-key', '--now'] }, { runCommand: async () => '\n key-command \r\nlogin: me\r\n' }],
   ['the environment variable X_KEY', { apiKeyEnv: 'X_KEY' }, { env: { X_KEY: ' key-env\n' } }],
-  ['auth.json', {}, { keptKey: (provider) => (provider === 'x' ? 'key-kept' : undefined) }],
+  ['auth.json', {}, { storedKey: (provider) => (provider === 'x' ? 'key-kept' : undefined) }],
 ];
 
 function optionsFrom(some: typeof places): AskingOptions {
@@ -116,7 +116,7 @@ describe.each(apis)('the key of %s', (api) => {
     [
       'a file that cannot be read',
       {
-        keptKey: () => {
+        storedKey: () => {
           throw new Error('auth.json may be read by others; chmod 600 it');
         },
       },
@@ -157,7 +157,7 @@ describe.each<[string, Api, string]>([
   function providersWith(config: Partial<ProviderConfig>, deps: Partial<KeyDeps>) {
     return createProviders(
       { providers: { [name]: { headers: {}, models: [], ...config } }, offlineWordsPerSecond: 0, modelIdleMs: 20_000 },
-      { env: {}, keptKey: () => undefined, runCommand: async () => '', ...deps },
+      { env: {}, storedKey: () => undefined, runCommand: async () => '', ...deps },
     );
   }
   const model = thinkers[api].replace('x/', `${name}/`);
@@ -167,7 +167,7 @@ describe.each<[string, Api, string]>([
     await using fake = await createStrictModel();
     for (const [deps, key] of [
       [{}, 'key-known'],
-      [{ keptKey: (provider: string) => (provider === name ? 'key-kept' : undefined) }, 'key-kept'],
+      [{ storedKey: (provider: string) => (provider === name ? 'key-kept' : undefined) }, 'key-kept'],
     ] as const) {
       const providers = providersWith({ baseUrl: fake.url }, { env: { [variable]: 'key-known' }, ...deps });
       for await (const delta of oneByOne(providers.find(model)!.stream(request, new AbortController().signal)))

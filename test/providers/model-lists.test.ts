@@ -120,7 +120,7 @@ describe.each(apis)('the models of %s', (api) => {
       response.writeHead(200, { 'content-type': 'application/json' });
       left = writeForever(response, ' '.repeat(1024 * 1024));
     });
-    expect((await list(api, server.url)).provider.problem).toBe('x: its list of models does not end');
+    expect((await list(api, server.url)).provider.problem).toBe(`x: its list of models is longer than ${limits.modelListBytesMax} bytes`);
     await left;
   });
 });
@@ -172,7 +172,7 @@ test('a provider that is built in knows its models from the table until it tells
       offlineWordsPerSecond: 0,
       modelIdleMs: 1_000,
     },
-    { env: {}, keptKey: () => undefined, runCommand: async () => '' },
+    { env: {}, storedKey: () => undefined, runCommand: async () => '' },
   );
   const dated = providers.facts('anthropic/claude-opus-4-5-20251101');
   expect(dated).toEqual(providers.facts('anthropic/claude-opus-4-5'));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { toFailure, type Asked } from '../../src/providers/failures.js';
+import { toFailure, type FailureContext } from '../../src/providers/failures.js';
 import { credentialsIn, scrub } from '../../src/providers/secrets.js';
 
 const key = 'sk-proj-0123456789abcdefWXYZ';
@@ -39,7 +39,7 @@ test('a configured header is not repeated, whatever it is called', () => {
 
 describe('what is no secret stays', () => {
   test.each([
-    'pk-openai had an error of its own',
+    'pk-openai had an internal server error',
     'sk-learn-estimators-of-scikit are not known',
     'the model rk-large-instruct-preview does not exist',
     'token limit exceeded for application/json by my-own-router-prod',
@@ -62,7 +62,7 @@ describe('what is no secret stays', () => {
   });
 
   test('our own words are never touched, whatever a provider or a key is called', () => {
-    const asked: Asked = {
+    const asked: FailureContext = {
       provider: 'openai',
       model: 'refused-model',
       keySource: 'OPENAI_API_KEY',
@@ -75,7 +75,7 @@ describe('what is no secret stays', () => {
 });
 
 describe('the cause of a failure is one line of what a server says', () => {
-  const asked: Asked = { provider: 'x', model: 'm', keySource: null, remedy: '', secrets: [] };
+  const asked: FailureContext = { provider: 'x', model: 'm', keySource: null, remedy: '', secrets: [] };
   const causeOf = (message: string): string | undefined =>
     toFailure(Object.assign(new Error(message), { status: 500, error: { message }, headers: new Headers() }), asked).cause;
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import type { HttpAnswer } from '../../src/providers/http/http-fetch.js';
+import type { HttpResponse } from '../../src/providers/http/http-fetch.js';
 
 export interface Wire extends AsyncDisposable {
   readonly url: string;
@@ -43,7 +43,7 @@ export function onRequests(socket: Socket, answer: (text: string) => void): void
   });
 }
 
-export async function readWhole({ body }: HttpAnswer): Promise<string> {
+export async function readWhole({ body }: HttpResponse): Promise<string> {
   let text = '';
   for await (const bytes of body) text += Buffer.from(bytes).toString('utf8');
   return text;

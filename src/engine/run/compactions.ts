@@ -3,7 +3,7 @@ import type { SessionState } from '../../core/session.js';
 import type { RunError } from '../../protocol/events.js';
 import { limits } from '../../protocol/limits.js';
 import type { CompactionTrigger, Usage } from '../../protocol/messages.js';
-import { together, type ModelRequest, type Provider, type Providers } from '../../providers/port.js';
+import { toDeltaList, type ModelRequest, type Provider, type Providers } from '../../providers/port.js';
 import type { HistoryEntry } from '../../store/rows/history-rows.js';
 import type { ReadStore } from '../../store/store.js';
 import { undefinedIfAborted } from './abortable.js';
@@ -68,7 +68,7 @@ export function createCompactions({ store, commit, providers, attempt, instructi
   async function askOnce(provider: Provider, request: ModelRequest, signal: AbortSignal): Promise<Attempted<Summary>> {
     let text = '';
     for await (const batch of provider.stream(request, signal)) {
-      for (const delta of together(batch)) {
+      for (const delta of toDeltaList(batch)) {
         if (signal.aborted) return 'stopped';
         if (delta.type === 'text') text += delta.text;
         if (delta.type === 'failure') return { failure: delta };

@@ -1,6 +1,6 @@
 import { toolCallsOf } from '../../protocol/content.js';
 import type { ContentBlock } from '../../protocol/messages.js';
-import { goOn, type ModelMessage } from '../../providers/port.js';
+import { continuePrompt, type ModelMessage } from '../../providers/port.js';
 import type { HistoryEntry } from '../../store/rows/history-rows.js';
 
 const notRun: ContentBlock[] = [{ type: 'text', text: 'Not run.' }];
@@ -50,7 +50,7 @@ export function toModelMessages(history: readonly HistoryEntry[]): ModelMessage[
 }
 
 function askToGoOn(): ModelMessage {
-  return { role: 'user', content: [{ type: 'text', text: goOn }] };
+  return { role: 'user', content: [{ type: 'text', text: continuePrompt }] };
 }
 
 function introduceSummary(summary: string): string {

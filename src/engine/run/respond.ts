@@ -2,7 +2,7 @@ import { beginMessage, endResponse, settleRun } from '../../core/runs.js';
 import type { SessionState } from '../../core/session.js';
 import { limits } from '../../protocol/limits.js';
 import type { StopReason, Usage } from '../../protocol/messages.js';
-import { together, type ModelDelta, type ModelFailure, type ModelRequest, type Provider, type Providers } from '../../providers/port.js';
+import { toDeltaList, type ModelDelta, type ModelFailure, type ModelRequest, type Provider, type Providers } from '../../providers/port.js';
 import type { ReadStore } from '../../store/store.js';
 import { undefinedIfAborted } from './abortable.js';
 import { toRunError, type Attempted, type Attempts } from './attempts.js';
@@ -47,7 +47,7 @@ export function createRespond(deps: Deps) {
 
   async function read(stream: ReturnType<Provider['stream']>, response: OpenResponse, signal: AbortSignal): Promise<Attempted<Ended>> {
     for await (const batch of stream) {
-      for (const delta of together(batch)) {
+      for (const delta of toDeltaList(batch)) {
         if (signal.aborted) return 'stopped';
         if (delta.type === 'end') return { answer: { stopReason: delta.stopReason, usage: delta.usage } };
         if (delta.type === 'failure') return { failure: delta };

@@ -1,9 +1,9 @@
-/** Numbers the blocks of an answer from 0, in the order in which they begin, whatever their provider calls them. */
+/** Numbers the content blocks of an answer from 0, in the order of their first delta, for any ids of the provider. */
 export function createBlockNumbers(): (name: string | number) => number {
-  const places = new Map<string | number, number>();
+  const numbers = new Map<string | number, number>();
   return (name) => {
-    let place = places.get(name);
-    if (place === undefined) places.set(name, (place = places.size));
-    return place;
+    let number = numbers.get(name);
+    if (number === undefined) numbers.set(name, (number = numbers.size));
+    return number;
   };
 }

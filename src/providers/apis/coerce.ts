@@ -1,24 +1,24 @@
-/** Compatible servers send numbers for words, nulls for nothing and parts for texts, whatever the types of their API say. */
+/** Coercion of loosely typed fields: compatible servers send numbers for strings, null for empty and parts for text. */
 
 export function isFilledText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** A name or an id; empty when there is none. */
-export function toWord(value: unknown): string {
+/** A string or number as text; empty for anything else. */
+export function coerceText(value: unknown): string {
   return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '';
 }
 
-/** The words of a text, or of the parts of one. */
-export function toWords(value: unknown): string {
+/** A string, or the joined text of content parts. */
+export function coerceParts(value: unknown): string {
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return '';
-  return value.map((part: unknown) => (isRecord(part) ? toWord(part.text) : toWord(part))).join('');
+  return value.map((part: unknown) => (isRecord(part) ? coerceText(part.text) : coerceText(part))).join('');
 }
 
-/** Arguments as the JSON text that they should be. */
-export function toJson(value: unknown): string {
-  return isRecord(value) ? JSON.stringify(value) : toWord(value);
+/** Tool arguments as JSON text, when they came as an object. */
+export function coerceJson(value: unknown): string {
+  return isRecord(value) ? JSON.stringify(value) : coerceText(value);
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

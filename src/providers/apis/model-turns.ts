@@ -5,7 +5,7 @@ import type { ContentBlock } from '../../protocol/messages.js';
 import type { ModelMessage, ModelRequest, Phase } from '../port.js';
 
 export type Part = { type: 'text'; text: string } | { type: 'image'; data: string; mimeType: string };
-export type SaidBlock =
+export type AssistantBlock =
   | { type: 'text'; text: string; phase?: Phase }
   | { type: 'thinking'; text: string; signature: string; redacted: boolean }
   | { type: 'call'; id: string; name: string; args: Record<string, unknown> };
@@ -16,21 +16,21 @@ export interface ToolAnswer {
   isError: boolean;
 }
 
-/** The history in the shape that all three APIs can be told: sides take turns, and what answers calls comes before other words. */
-export type WireTurn = { role: 'assistant'; blocks: SaidBlock[] } | { role: 'user'; answers: ToolAnswer[]; parts: Part[] };
+/** The history in a shape for all three APIs: roles alternate, and tool results come before other user content. */
+export type WireTurn = { role: 'assistant'; blocks: AssistantBlock[] } | { role: 'user'; answers: ToolAnswer[]; parts: Part[] };
 
-/** Of all the APIs that there are, Chat Completions has the shortest. */
+/** Tool call ids that every API accepts: Chat Completions has the shortest limit. */
 const idPattern = /^[a-zA-Z0-9_-]{1,40}$/;
-/** No API refuses nine letters and digits, and one takes nothing else. */
+/** Length of generated ids: every API accepts nine letters and digits, and Mistral accepts nothing else. */
 const tuning = { madeIdChars: 9 } as const;
 
-/** What goes back of a thought's signature; undefined when the thought is of no use to the provider. */
+/** The signature to send back with a thinking block; undefined when the provider would refuse the block. */
 export type ReadSignature = (signature: string) => string | undefined;
 
 /**
- * Makes turns of a history that any models may have said: thinking is kept only where the model that is asked thought it, signed it
- * and went on to say something, ids are made unique and of plain letters, names are cut to what an API accepts, empty texts are left
- * out. The same history always gives the same turns, so that what a provider keeps of a prompt stays good.
+ * Converts a history with answers of any models into turns: thinking is kept only if it is the requested model's own, signed and followed by
+ * content; ids are made unique and alphanumeric, names are truncated, empty texts are dropped. Deterministic, so that prompt caches stay
+ * valid.
  */
 export function toTurns(
   { messages, model }: ModelRequest,
@@ -52,7 +52,7 @@ export function toTurns(
   for (const message of messages) {
     if (message.role === 'assistant') {
       const read = message.model === model ? readSignature : () => undefined;
-      const blocks = withoutLastThoughts(message.content.flatMap((block) => toSaid(block, read, ids.give)));
+      const blocks = withoutLastThoughts(message.content.flatMap((block) => toAssistantBlocks(block, read, ids.give)));
       if (blocks.length > 0) turns.push({ role: 'assistant', blocks });
     } else if (message.role === 'tool_result') {
       userTurn().answers.push(toAnswer(message, ids.find(message.toolCallId ?? ''), images));
@@ -64,15 +64,15 @@ export function toTurns(
   return turns;
 }
 
-/** Nothing may be said by leaving nothing: the provider would find two answers in a row, or none to give. */
+/** Stands for a user message without content, which APIs refuse; leaving it out would put two answers in a row. */
 const emptyMessage: Part = { type: 'text', text: '(an empty message)' };
 
-/** Thoughts that led to nothing, because the answer was cut, are refused. */
-function withoutLastThoughts(blocks: SaidBlock[]): SaidBlock[] {
+/** Drops trailing thinking blocks of a truncated answer, which APIs refuse. */
+function withoutLastThoughts(blocks: AssistantBlock[]): AssistantBlock[] {
   return blocks.slice(0, blocks.findLastIndex(({ type }) => type !== 'thinking') + 1);
 }
 
-function toSaid(block: ContentBlock, readSignature: ReadSignature, giveId: (id: string) => string): SaidBlock[] {
+function toAssistantBlocks(block: ContentBlock, readSignature: ReadSignature, giveId: (id: string) => string): AssistantBlock[] {
   switch (block.type) {
     case 'text':
       return block.text.trim() === '' ? [] : [{ type: 'text', text: block.text, ...(isPhase(block.phase) ? { phase: block.phase } : {}) }];
@@ -82,7 +82,7 @@ function toSaid(block: ContentBlock, readSignature: ReadSignature, giveId: (id: 
       return [{ type: 'thinking', text: block.thinking, signature, redacted: block.redacted === true }];
     }
     case 'tool_call':
-      return [{ type: 'call', id: giveId(block.id), name: plainName(block.name), args: block.arguments }];
+      return [{ type: 'call', id: giveId(block.id), name: toToolName(block.name), args: block.arguments }];
     case 'image':
       return [];
   }
@@ -101,7 +101,7 @@ function toParts(content: readonly ContentBlock[], images: boolean): Part[] {
   const parts: Part[] = [];
   for (const block of content) {
     const last = parts.at(-1);
-    // The texts of a message are one text.
+    // Adjacent text blocks are joined.
     if (block.type === 'text' && last?.type === 'text') parts[parts.length - 1] = { type: 'text', text: last.text + block.text };
     else if (block.type === 'text') parts.push({ type: 'text', text: block.text });
     else if (block.type === 'image') parts.push(toImage(block, images));
@@ -115,14 +115,14 @@ function toImage({ data, mime_type }: ContentBlock & { type: 'image' }, images: 
   return { type: 'text', text: `[an image of type ${mime_type} was here; it cannot be shown to this model]` };
 }
 
-function plainName(name: string): string {
+function toToolName(name: string): string {
   const plain = name.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, limits.apiToolNameCharsMax);
   return plain === '' ? 'unnamed' : plain;
 }
 
-/** Ids of calls, each unique in the request. A result finds the id that its call, the newest of that name, was given. */
-function createIds(keeps: boolean): { give(id: string): string; find(id: string): string } {
-  const given = new Map<string, string>();
+/** Maps tool call ids to ids that are unique in the request. A result gets the id of the newest call with its original id. */
+function createIds(keepsIds: boolean): { give(id: string): string; find(id: string): string } {
+  const wireIds = new Map<string, string>();
   const taken = new Set<string>();
   let count = 0;
 
@@ -135,16 +135,16 @@ function createIds(keeps: boolean): { give(id: string): string; find(id: string)
 
   return {
     give(id) {
-      const wire = keeps && idPattern.test(id) && !taken.has(id) ? id : unused();
+      const wire = keepsIds && idPattern.test(id) && !taken.has(id) ? id : unused();
       taken.add(wire);
-      given.set(id, wire);
+      wireIds.set(id, wire);
       return wire;
     },
-    find: (id) => given.get(id) ?? id,
+    find: (id) => wireIds.get(id) ?? id,
   };
 }
 
-/** The words of parts, for APIs that take nothing else at a place. */
+/** The text of parts, where an API takes text only. */
 export function textOfParts(parts: readonly Part[]): string {
   return textOf(parts.filter((part) => part.type === 'text'));
 }

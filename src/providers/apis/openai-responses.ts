@@ -1,7 +1,7 @@
 import type * as Responses from 'openai/resources/responses/responses';
 import { limits } from '../../protocol/limits.js';
 import type { StopReason, Usage } from '../../protocol/messages.js';
-import { cutFailure, inStreamFailure, type Asked } from '../failures.js';
+import { cutFailure, inStreamFailure, type FailureContext } from '../failures.js';
 import { nothingFromTheEnvironment, reasoningEffort } from './openai-reasoning.js';
 import type { ModelRequest, Phase, Provider } from '../port.js';
 import type { RequestFeatures } from './request-fallbacks.js';
@@ -10,23 +10,23 @@ import { withOwnHeaders } from '../http/own-headers.js';
 import { createBlockNumbers } from './block-numbers.js';
 import { modelIdOf, type KnownModel, type ProviderSettings } from '../settings.js';
 import { streamResponse, type Dialect, type Reader } from './stream-response.js';
-import { isFilledText, toJson, toWord } from './coerce.js';
-import { textOfParts, toTurns, type Part, type SaidBlock, type WireTurn } from './model-turns.js';
+import { isFilledText, coerceJson, coerceText } from './coerce.js';
+import { textOfParts, toTurns, type Part, type AssistantBlock, type WireTurn } from './model-turns.js';
 
 type Event = Responses.ResponseStreamEvent;
 type Item = Responses.ResponseInputItem;
 type Body = Responses.ResponseCreateParamsStreaming;
 
-/** Speaks the Responses API. Nothing is stored at the provider: reasoning comes encrypted, and goes back with the history. */
-export function createResponsesProvider(settings: ProviderSettings, known: (model: string) => KnownModel): Provider {
+/** Adapter for the Responses API. Stateless (`store: false`): encrypted reasoning items go back with the history. */
+export function createResponsesProvider(settings: ProviderSettings, factsOf: (model: string) => KnownModel): Provider {
   return {
     stream(request, signal) {
       const dialect: Dialect<Event> = {
         pieceBytes: limits.openAiPieceBytes,
-        async open(manner, options, stop) {
+        async open(features, options, stop) {
           const { OpenAI, APIError } = await import('openai');
           const client = withOwnHeaders(new OpenAI({ ...options, ...nothingFromTheEnvironment }), options);
-          const body = toBody(request, known(request.model), settings, manner);
+          const body = toBody(request, factsOf(request.model), settings, features);
           const response = await client.responses.create(body, { signal: stop }).asResponse();
           return readOpenAiStream<Event>(response, APIError);
         },
@@ -59,7 +59,7 @@ function toBody(
   };
 }
 
-/** The reasoning item that a signature is; undefined for those that another API made under the same name. */
+/** Parses a signature as a reasoning item; undefined for a signature of another API. */
 function readReasoning(signature: string): Responses.ResponseReasoningItem | undefined {
   if (!signature.startsWith('{"type":"reasoning"')) return undefined;
   return JSON.parse(signature) as Responses.ResponseReasoningItem;
@@ -70,7 +70,7 @@ function toTool({ name, description, parameters }: ModelRequest['tools'][number]
 }
 
 function toItems(turn: WireTurn): Item[] {
-  if (turn.role === 'assistant') return turn.blocks.map(toSaidItem);
+  if (turn.role === 'assistant') return turn.blocks.map(toAssistantItem);
   const outputs = turn.answers.map(({ id, parts }): Item => {
     const output = parts.some((part) => part.type === 'image') ? parts.map(toInputPart) : textOfParts(parts);
     return { type: 'function_call_output', call_id: id, output };
@@ -83,7 +83,7 @@ function toInputPart(part: Part): Responses.ResponseInputText | Responses.Respon
   return { type: 'input_image', detail: 'auto', image_url: `data:${part.mimeType};base64,${part.data}` };
 }
 
-function toSaidItem(block: SaidBlock): Item {
+function toAssistantItem(block: AssistantBlock): Item {
   switch (block.type) {
     case 'text':
       return { type: 'message', role: 'assistant', content: block.text, ...(block.phase === undefined ? {} : { phase: block.phase }) };
@@ -94,74 +94,74 @@ function toSaidItem(block: SaidBlock): Item {
   }
 }
 
-type Said = ReturnType<Reader<Event>['read']>;
+type Deltas = ReturnType<Reader<Event>['read']>;
 
-function createReader(asked: Asked): Reader<Event> {
-  /** Texts and arguments that came as fragments; some servers send them only whole. */
-  const argued = new Set<number>();
-  const worded = new Set<number>();
-  /** Arguments that came with the beginning of a call. */
-  const given = new Map<number, string>();
-  const numberOf = createBlockNumbers();
+function createReader(context: FailureContext): Reader<Event> {
+  /** Items whose text or arguments came as deltas; some servers send only the whole item. */
+  const withArguments = new Set<number>();
+  const withText = new Set<number>();
+  /** Arguments in the first event of a tool call. */
+  const initialArguments = new Map<number, string>();
+  const numberByKey = createBlockNumbers();
   let calls = 0;
 
-  function placeOf({ output_index, content_index = 0 }: { output_index: number; content_index?: number }): number {
-    return numberOf(`${output_index}.${content_index}`);
+  function blockNumber({ output_index, content_index = 0 }: { output_index: number; content_index?: number }): number {
+    return numberByKey(`${output_index}.${content_index}`);
   }
 
-  function argumentsOf(outputIndex: number, json: unknown): Said {
-    if (argued.has(outputIndex) || !isFilledText(json)) return [];
-    argued.add(outputIndex);
-    return [{ type: 'tool_arguments', block: placeOf({ output_index: outputIndex }), json }];
+  function argumentsOf(outputIndex: number, json: unknown): Deltas {
+    if (withArguments.has(outputIndex) || !isFilledText(json)) return [];
+    withArguments.add(outputIndex);
+    return [{ type: 'tool_arguments', block: blockNumber({ output_index: outputIndex }), json }];
   }
 
-  function itemAdded(item: Responses.ResponseOutputItem, output_index: number): Said {
-    if (item.type !== 'function_call' || given.has(output_index)) return [];
+  function itemAdded(item: Responses.ResponseOutputItem, output_index: number): Deltas {
+    if (item.type !== 'function_call' || initialArguments.has(output_index)) return [];
     calls++;
-    given.set(output_index, toJson(item.arguments));
-    return [{ type: 'tool_call', block: placeOf({ output_index }), id: toWord(item.call_id), name: toWord(item.name) }];
+    initialArguments.set(output_index, coerceJson(item.arguments));
+    return [{ type: 'tool_call', block: blockNumber({ output_index }), id: coerceText(item.call_id), name: coerceText(item.name) }];
   }
 
-  function words(at: { output_index: number; content_index?: number }, text: unknown, phase: Phase | null = null): Said {
-    const block = placeOf(at);
-    const isNew = !worded.has(block) && isFilledText(text);
-    worded.add(block);
+  function wholeText(at: { output_index: number; content_index?: number }, text: unknown, phase: Phase | null = null): Deltas {
+    const block = blockNumber(at);
+    const isNew = !withText.has(block) && isFilledText(text);
+    withText.add(block);
     return isNew || phase ? [{ type: 'text', block, text: isNew ? text : '', ...(phase ? { phase } : {}) }] : [];
   }
 
-  function itemDone(item: Responses.ResponseOutputItem, output_index: number): Said {
-    if (item.type === 'function_call') return [...itemAdded(item, output_index), ...argumentsOf(output_index, toJson(item.arguments))];
+  function itemDone(item: Responses.ResponseOutputItem, output_index: number): Deltas {
+    if (item.type === 'function_call') return [...itemAdded(item, output_index), ...argumentsOf(output_index, coerceJson(item.arguments))];
     if (item.type === 'message') {
       return item.content.flatMap((part, content_index) =>
-        words({ output_index, content_index }, part.type === 'output_text' ? part.text : part.refusal, item.phase),
+        wholeText({ output_index, content_index }, part.type === 'output_text' ? part.text : part.refusal, item.phase),
       );
     }
     if (item.type !== 'reasoning' || !item.encrypted_content) return [];
     const { id, summary, encrypted_content } = item;
     const signature = JSON.stringify({ type: 'reasoning', id, summary, encrypted_content } satisfies Responses.ResponseReasoningItem);
-    return [{ type: 'thinking', block: placeOf({ output_index }), text: '', signature }];
+    return [{ type: 'thinking', block: blockNumber({ output_index }), text: '', signature }];
   }
 
-  function said(event: { output_index: number; content_index: number; delta: string }): Said {
+  function textDelta(event: { output_index: number; content_index: number; delta: string }): Deltas {
     if (!isFilledText(event.delta)) return [];
-    const block = placeOf(event);
-    worded.add(block);
+    const block = blockNumber(event);
+    withText.add(block);
     return [{ type: 'text', block, text: event.delta }];
   }
 
-  /** Servers send the last event of an answer that went well for all of them: what counts is the status in it. */
-  function ended(response: Partial<Responses.Response>, told: string): Said {
-    const status = response.status && response.status !== 'completed' ? response.status : told;
+  /** Some servers end every answer with response.completed: the status in it decides. */
+  function toEnd(response: Partial<Responses.Response>, eventStatus: string): Deltas {
+    const status = response.status && response.status !== 'completed' ? response.status : eventStatus;
     const usage = toUsage(response.usage);
     const spent = usage ? { usage } : {};
-    if (status === 'incomplete') return [toIncomplete(response, asked)];
+    if (status === 'incomplete') return [toIncomplete(response, context)];
     if (status === 'failed') {
       const { code = '', message = 'no reason was given' } = response.error ?? {};
-      return [{ type: 'failure', ...inStreamFailure(toWord(code), message, asked), ...spent }];
+      return [{ type: 'failure', ...inStreamFailure(coerceText(code), message, context), ...spent }];
     }
-    if (status === 'cancelled') return [{ type: 'failure', ...cutFailure(asked), ...spent }];
+    if (status === 'cancelled') return [{ type: 'failure', ...cutFailure(context), ...spent }];
     return [
-      ...[...given].flatMap(([index, json]) => argumentsOf(index, json)),
+      ...[...initialArguments].flatMap(([index, json]) => argumentsOf(index, json)),
       { type: 'end', stopReason: calls > 0 ? 'tool_use' : 'stop', usage },
     ];
   }
@@ -173,29 +173,29 @@ function createReader(asked: Asked): Reader<Event> {
           return itemAdded(event.item, event.output_index);
         case 'response.output_text.delta':
         case 'response.refusal.delta':
-          return said(event);
+          return textDelta(event);
         case 'response.output_text.done':
-          return words(event, event.text);
+          return wholeText(event, event.text);
         case 'response.reasoning_summary_part.added':
           return event.summary_index === 0
             ? []
-            : [{ type: 'thinking', block: placeOf({ output_index: event.output_index }), text: '\n\n' }];
+            : [{ type: 'thinking', block: blockNumber({ output_index: event.output_index }), text: '\n\n' }];
         case 'response.reasoning_summary_text.delta':
         case 'response.reasoning_text.delta':
-          return [{ type: 'thinking', block: placeOf({ output_index: event.output_index }), text: event.delta }];
+          return [{ type: 'thinking', block: blockNumber({ output_index: event.output_index }), text: event.delta }];
         case 'response.function_call_arguments.delta':
-          argued.add(event.output_index);
-          return [{ type: 'tool_arguments', block: placeOf(event), json: event.delta }];
+          withArguments.add(event.output_index);
+          return [{ type: 'tool_arguments', block: blockNumber(event), json: event.delta }];
         case 'response.function_call_arguments.done':
-          return argumentsOf(event.output_index, toJson(event.arguments));
+          return argumentsOf(event.output_index, coerceJson(event.arguments));
         case 'response.output_item.done':
           return itemDone(event.item, event.output_index);
         case 'response.completed':
         case 'response.incomplete':
         case 'response.failed':
-          return ended(event.response, event.type.slice('response.'.length));
+          return toEnd(event.response, event.type.slice('response.'.length));
         case 'error':
-          return [{ type: 'failure', ...inStreamFailure(toWord(event.code) || 'server_error', event.message, asked) }];
+          return [{ type: 'failure', ...inStreamFailure(coerceText(event.code) || 'server_error', event.message, context) }];
         default:
           return [];
       }
@@ -204,7 +204,7 @@ function createReader(asked: Asked): Reader<Event> {
   };
 }
 
-function toIncomplete({ incomplete_details, usage }: Partial<Responses.Response>, { provider }: Asked): Said[number] {
+function toIncomplete({ incomplete_details, usage }: Partial<Responses.Response>, { provider }: FailureContext): Deltas[number] {
   const reason = incomplete_details?.reason;
   if (reason === 'content_filter')
     return { type: 'failure', message: `${provider} stopped the answer because of its content filter`, usage: toUsage(usage) };
@@ -212,12 +212,12 @@ function toIncomplete({ incomplete_details, usage }: Partial<Responses.Response>
   return { type: 'end', stopReason, usage: toUsage(usage) };
 }
 
-/** Compatible servers leave numbers out, whatever the types say. */
-type Told = Partial<Omit<Responses.ResponseUsage, 'input_tokens_details'>> & {
+/** Compatible servers omit fields that the SDK's types require. */
+type LooseUsage = Partial<Omit<Responses.ResponseUsage, 'input_tokens_details'>> & {
   input_tokens_details?: Partial<Responses.ResponseUsage.InputTokensDetails> | null;
 };
 
-function toUsage(usage: Told | undefined | null): Usage | null {
+function toUsage(usage: LooseUsage | undefined | null): Usage | null {
   if (!usage) return null;
   const cacheRead = usage.input_tokens_details?.cached_tokens ?? 0;
   const cacheWrite = usage.input_tokens_details?.cache_write_tokens ?? 0;

@@ -1,7 +1,7 @@
-import type { ArrivingBytes } from '../http/body-reader.js';
+import type { BodyReader } from '../http/body-reader.js';
 
-/** The SDK's error for what a server says went wrong in the middle of its answer. */
-type ApiError = new (status: undefined, said: object, message: undefined, headers: Headers) => Error;
+/** The SDK's class for an error event within a stream. */
+type ApiError = new (status: undefined, error: object, message: undefined, headers: Headers) => Error;
 
 /**
  * The events of a response of OpenAI's APIs, as the SDK would read them. The SDK looks at each byte three times in JavaScript and passes an
@@ -9,18 +9,18 @@ type ApiError = new (status: undefined, said: object, message: undefined, header
  */
 export function readOpenAiStream<Event>(response: Response, ApiError: ApiError): AsyncIterable<Event> {
   // The body is what the watched fetch put in: whole events, most often.
-  const body = response.body as unknown as ArrivingBytes | null;
+  const body = response.body as unknown as BodyReader | null;
   if (!body) throw new Error('an answer without a body');
   const decoder = createSseDecoder();
-  let waiting: string[] = [];
+  let pending: string[] = [];
   let at = 0;
   let done = false;
 
-  async function readMore(from: ArrivingBytes): Promise<boolean> {
+  async function readMore(from: BodyReader): Promise<boolean> {
     const { done: isOver, value } = await from.next();
     if (isOver) return false;
-    // What follows the last event is read to the end, so that the connection can be used again.
-    waiting = done ? [] : decoder.push(value);
+    // The body is drained after [DONE], so that the connection can be reused (keep-alive).
+    pending = done ? [] : decoder.push(value);
     at = 0;
     return true;
   }
@@ -34,12 +34,12 @@ export function readOpenAiStream<Event>(response: Response, ApiError: ApiError):
   const events: AsyncIterableIterator<Event> = {
     async next() {
       for (;;) {
-        const data = waiting[at++];
+        const data = pending[at++];
         if (data === undefined) {
           if (!(await readMore(body))) return { done: true, value: undefined };
         } else if (data.startsWith('[DONE]')) {
           done = true;
-          waiting = [];
+          pending = [];
         } else return { done: false, value: readEvent(data) };
       }
     },

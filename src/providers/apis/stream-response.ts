@@ -1,6 +1,6 @@
 import { limits } from '../../protocol/limits.js';
-import { AnswerTooLong, OddAnswer, type Arrival } from '../http/sse-guard.js';
-import { cutFailure, emptyFailure, stalledFailure, toFailure, type Asked } from '../failures.js';
+import { AnswerTooLong, UnexpectedAnswer, type StreamState } from '../http/sse-guard.js';
+import { cutFailure, emptyFailure, stalledFailure, toFailure, type FailureContext } from '../failures.js';
 import { allFeatures, fallbackAfter, type RequestFeatures } from './request-fallbacks.js';
 import type { ModelDelta, ModelFailure, ModelRequest } from '../port.js';
 import { credentialsIn } from '../secrets.js';
@@ -8,7 +8,7 @@ import { modelIdOf, type FoundKey, type ProviderSettings } from '../settings.js'
 import { createIdleTimeout, type IdleTimeout } from '../http/idle-timeout.js';
 import { createWatchedFetch } from '../http/watched-fetch.js';
 
-/** What an SDK's client is made with. */
+/** Constructor options of both SDKs. */
 export interface ClientOptions {
   apiKey: string;
   baseURL: string;
@@ -19,89 +19,89 @@ export interface ClientOptions {
   logLevel: 'off';
 }
 
-/** One API: how a stream of its events is opened, and what each event says. */
+/** An API adapter: opens a stream of events, and converts each event into deltas. */
 export interface Dialect<Event> {
   /** About how many bytes its SDK is given at a time. */
   pieceBytes: number;
-  open(manner: RequestFeatures, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>>;
-  /** A reader for one response. Says `end` or `failure` itself, from `ended` at the latest. */
-  reader(asked: Asked): Reader<Event>;
+  open(features: RequestFeatures, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>>;
+  /** A reader for one response. It emits `end` or `failure`, from `ended` at the latest. */
+  reader(context: FailureContext): Reader<Event>;
 }
 
 export interface Reader<Event> {
   read(event: Event): Exclude<ModelDelta, { type: 'begin' }>[];
-  /** What a stream that is over comes to, `isWhole` when its last event said so; undefined when it was cut. */
+  /** The final delta at the end of the stream, `isWhole` if its last event came; undefined when the stream was cut off. */
   ended(isWhole: boolean): ModelDelta | undefined;
 }
 
-/** Asks for one response and reads it to its end. Whatever goes wrong is said as a failure; nothing is thrown. */
+/** Requests one response and streams its deltas. Every error becomes a `failure` delta; nothing is thrown. */
 export async function* streamResponse<Event extends object>(
   dialect: Dialect<Event>,
   settings: ProviderSettings,
   request: ModelRequest,
   signal: AbortSignal,
 ): AsyncGenerator<ModelDelta, void> {
-  const asked: Asked = {
+  const context: FailureContext = {
     provider: settings.name,
     model: modelIdOf(request.model),
     keySource: null,
     remedy: '',
     secrets: credentialsIn(settings.headers),
   };
-  const stalled = (): ModelFailure => stalledFailure(asked, settings.idleMs);
+  const stalled = (): ModelFailure => stalledFailure(context, settings.idleMs);
   const stop = new AbortController();
   const onAbort = (): void => stop.abort();
   signal.addEventListener('abort', onAbort, { once: true });
-  const silence = createIdleTimeout(settings.idleMs, () => stop.abort());
-  const arrival: Arrival = { isWhole: false };
+  const idleTimeout = createIdleTimeout(settings.idleMs, () => stop.abort());
+  const streamState: StreamState = { isWhole: false };
   let reader: Reader<Event> | undefined;
   let begun = false;
-  // After the results of its tools a model may have nothing to add.
-  const mustSpeak = request.messages.at(-1)?.role !== 'tool_result';
-  let hasSpoken = false;
-  let closes = false;
+  // An empty answer is valid after tool results.
+  const needsContent = request.messages.at(-1)?.role !== 'tool_result';
+  let hasContent = false;
+  let isLast = false;
   try {
     if (signal.aborted) return;
-    const opened = await openWithKey(dialect, settings, asked, { silence, arrival }, stop.signal);
+    const opened = await openWithKey(dialect, settings, context, { idleTimeout, streamState }, stop.signal);
     if ('problem' in opened) {
       yield { type: 'failure', message: opened.problem };
       return;
     }
-    reader = dialect.reader(asked);
+    reader = dialect.reader(context);
     const events: AsyncIterator<Event, unknown> = opened.events[Symbol.asyncIterator]();
     for (let next = await events.next(); next.done !== true; next = await events.next()) {
-      silence.listen(false);
+      idleTimeout.listen(false);
       const deltas = readEvent(reader, next.value);
       if (!begun && deltas[0]?.type !== 'failure') yield { type: 'begin' };
       begun = true;
       for (const read of deltas) {
-        hasSpoken ||= isSpoken(read);
-        const delta = !hasSpoken && mustSpeak && isPlainEnd(read) ? toFailed(emptyFailure(asked, read.usage)) : read;
-        closes = delta.type === 'end' || delta.type === 'failure';
-        if (closes) void letClose(events, stop);
+        hasContent ||= isContent(read);
+        const delta = !hasContent && needsContent && isPlainEnd(read) ? toFailed(emptyFailure(context, read.usage)) : read;
+        isLast = delta.type === 'end' || delta.type === 'failure';
+        if (isLast) void drain(events, stop);
         yield delta;
-        if (closes) return;
+        if (isLast) return;
       }
-      silence.listen(true);
+      idleTimeout.listen(true);
     }
-    closes = true;
-    // An aborted stream of an SDK just ends.
-    if (isOver(signal)) return;
-    const end = reader.ended(arrival.isWhole) ?? toFailed(isOver(stop.signal) ? stalled() : cutFailure(asked));
-    yield !hasSpoken && mustSpeak && isPlainEnd(end) ? toFailed(emptyFailure(asked, end.usage)) : end;
+    isLast = true;
+    // The stream of an SDK ends without an error on abort.
+    if (isAborted(signal)) return;
+    const end = reader.ended(streamState.isWhole) ?? toFailed(isAborted(stop.signal) ? stalled() : cutFailure(context));
+    yield !hasContent && needsContent && isPlainEnd(end) ? toFailed(emptyFailure(context, end.usage)) : end;
   } catch (error) {
-    // What breaks after an answer has said how it ends concerns nobody.
-    if (!isOver(signal)) yield reader?.ended(false) ?? toFailed(isOver(stop.signal) ? stalled() : toFailure(error, asked));
+    // An error after the stop reason is ignored: `ended` gives the result.
+    if (!isAborted(signal)) yield reader?.ended(false) ?? toFailed(isAborted(stop.signal) ? stalled() : toFailure(error, context));
   } finally {
-    silence.stop();
+    idleTimeout.stop();
     signal.removeEventListener('abort', onAbort);
-    // Who stops reading in the middle hangs up.
-    if (!closes) stop.abort();
+    // A consumer that stops iterating closes the connection.
+    if (!isLast) stop.abort();
   }
 }
 
-/** Words or a call: thoughts alone are no answer. */
-function isSpoken(delta: ModelDelta): boolean {
+/** Text or a tool call: thinking alone is no answer. */
+function isContent(delta: ModelDelta): boolean {
   return delta.type === 'tool_call' || (delta.type === 'text' && delta.text.trim() !== '');
 }
 
@@ -118,42 +118,42 @@ function readEvent<Event>(reader: Reader<Event>, event: Event): ReturnType<Reade
     return reader.read(event);
   } catch (cause) {
     if (cause instanceof AnswerTooLong) throw cause;
-    throw new OddAnswer('something that is not understood', { cause });
+    throw new UnexpectedAnswer('something that is not understood', { cause });
   }
 }
 
-/** Looked at anew each time: signals change while others wait. */
-function isOver({ aborted }: AbortSignal): boolean {
+/** A function, because TypeScript would narrow `signal.aborted` across an await. */
+function isAborted({ aborted }: AbortSignal): boolean {
   return aborted;
 }
 
-/** Opens the stream with the provider's key. One that was remembered and is not accepted any more is looked up once again. */
+/** Opens the stream with the provider's key. A cached key that is refused (401) is looked up once again. */
 async function openWithKey<Event>(
   dialect: Dialect<Event>,
   settings: ProviderSettings,
-  asked: Asked,
-  { silence, arrival }: { silence: IdleTimeout; arrival: Arrival },
+  context: FailureContext,
+  { idleTimeout, streamState }: { idleTimeout: IdleTimeout; streamState: StreamState },
   signal: AbortSignal,
 ): Promise<{ events: AsyncIterable<Event> } | { problem: string }> {
   for (;;) {
-    const found = await unlessAborted(settings.findKey(), signal);
+    const found = await rejectOnAbort(settings.findKey(), signal);
     if ('problem' in found) return found;
-    asked.keySource = found.key === null ? null : found.source;
-    asked.remedy = found.remedy;
-    asked.secrets = [...(found.key === null ? [] : [found.key]), ...credentialsIn(settings.headers)];
+    context.keySource = found.key === null ? null : found.source;
+    context.remedy = found.remedy;
+    context.secrets = [...(found.key === null ? [] : [found.key]), ...credentialsIn(settings.headers)];
     try {
-      const watchedFetch = createWatchedFetch(settings.httpFetch, silence, arrival, dialect.pieceBytes);
+      const watchedFetch = createWatchedFetch(settings.httpFetch, idleTimeout, streamState, dialect.pieceBytes);
       return { events: await openStream(dialect, toOptions(settings, found, watchedFetch), signal) };
     } catch (error) {
       if (statusOf(error) === 401) settings.forgetKey();
       if (statusOf(error) !== 401 || !found.remembered || signal.aborted) throw error;
-      silence.listen(false);
+      idleTimeout.listen(false);
     }
   }
 }
 
-/** Rejects when the signal is aborted, whatever becomes of the promise. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Rejects on abort, even while the promise is pending. */
+function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => reject(signal.reason as Error);
     signal.addEventListener('abort', onAbort, { once: true });
@@ -161,7 +161,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-/** Local servers want no key, but their SDK wants one to be there. */
+/** A placeholder: local servers need no key, but the SDKs require one. */
 const noKey = 'none';
 
 function toOptions(settings: ProviderSettings, { key }: FoundKey, watchedFetch: typeof fetch): ClientOptions {
@@ -177,15 +177,15 @@ function toOptions(settings: ProviderSettings, { key }: FoundKey, watchedFetch: 
   };
 }
 
-/** Asks once more, without it, when a provider does not take what may as well be left out. */
+/** Opens the stream, and retries without an optional feature that the provider refuses. */
 async function openStream<Event>(dialect: Dialect<Event>, options: ClientOptions, signal: AbortSignal): Promise<AsyncIterable<Event>> {
-  for (let manner = allFeatures; ;) {
+  for (let features = allFeatures; ;) {
     try {
-      return await dialect.open(manner, options, signal);
+      return await dialect.open(features, options, signal);
     } catch (error) {
-      const leaner = signal.aborted ? undefined : fallbackAfter(error, manner);
-      if (!leaner) throw error;
-      manner = leaner;
+      const fallback = signal.aborted ? undefined : fallbackAfter(error, features);
+      if (!fallback) throw error;
+      features = fallback;
     }
   }
 }
@@ -194,13 +194,13 @@ function statusOf(error: unknown): number | undefined {
   return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined;
 }
 
-/** A response that is read to its last byte leaves a connection that can be used again. Nobody waits for it long. */
-async function letClose(events: AsyncIterator<unknown>, stop: AbortController): Promise<void> {
+/** Drains the response, so that the connection can be reused (keep-alive), under a timeout. */
+async function drain(events: AsyncIterator<unknown>, stop: AbortController): Promise<void> {
   const timer = setTimeout(() => stop.abort(), limits.modelCloseMs);
   try {
     while ((await events.next()).done !== true) continue;
   } catch (error) {
-    // What breaks after the last word was said concerns nobody.
+    // An error after the final delta is ignored.
     stop.abort(error);
   } finally {
     clearTimeout(timer);

@@ -1,6 +1,6 @@
 type Json = Record<string, unknown>;
 
-/** A whole answer, which servers send that do not stream, as the events of its API; undefined when it is no answer of a model. */
+/** Converts the JSON answer of a server that does not stream into server-sent events; undefined for another document. */
 export function toAnswerEvents(document: unknown): string | undefined {
   if (!isRecord(document)) return undefined;
   const events = fromChat(document) ?? fromResponse(document) ?? fromMessage(document);
@@ -9,7 +9,7 @@ export function toAnswerEvents(document: unknown): string | undefined {
     .join('');
 }
 
-/** Its reader takes whole messages where pieces are due. */
+/** One chunk with the whole message, which the reader of Chat Completions accepts. */
 function fromChat(document: Json): Json[] | undefined {
   const [choice] = Array.isArray(document.choices) ? (document.choices as unknown[]) : [];
   if (!isRecord(choice) || !isRecord(choice.message)) return undefined;

@@ -1,4 +1,4 @@
-/** Ports that belong to other things than HTTP, as the standard of `fetch` lists them. 0 is none at all: Node would ask the usual one. */
+/** Ports of other protocols that the fetch standard blocks. 0 is invalid: Node would use the default port. */
 export const badPorts: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110, 111, 113, 115, 117,
   119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532, 540, 548, 554, 556, 563, 587, 601, 636,

@@ -1,56 +1,56 @@
 import type { Readable } from 'node:stream';
 import { limits } from '../../protocol/limits.js';
 
-/** The bytes of an answer as they come, for one reader. It is given all that is there; while it does not read, the sender waits. */
-export interface ArrivingBytes extends AsyncIterable<Uint8Array, undefined> {
+/** A single-consumer iterator over a response body. Each step returns all buffered bytes; a slow consumer pauses the socket (backpressure). */
+export interface BodyReader extends AsyncIterable<Uint8Array, undefined> {
   next(): Promise<IteratorResult<Uint8Array, undefined>>;
-  /** Nobody reads on: the sender is hung up on. */
+  /** Stops reading and closes the connection. */
   return(): Promise<IteratorResult<Uint8Array, undefined>>;
 }
 
-/** How a stream ended that did not: what has come may still be read, unless nobody wants it any more. */
-type Fail = (error: unknown, keepsWhatCame: boolean) => void;
+/** Ends the iteration with an error; buffered bytes are still delivered with `keepsBuffered`. */
+type Fail = (error: unknown, keepsBuffered: boolean) => void;
 
-/** Reads a stream that nobody else reads. `onOver` is called once, when it has ended, has failed or is not wanted any more. */
-export function readArriving(source: Readable, onOver: () => void): { bytes: ArrivingBytes; fail: Fail } {
+/** Reads a stream. `onOver` is called once, when the stream has ended, has failed or was stopped. */
+export function createBodyReader(source: Readable, onOver: () => void): { bytes: BodyReader; fail: Fail } {
   let chunks: Uint8Array[] = [];
-  let waitingBytes = 0;
-  let over = false;
+  let bufferedBytes = 0;
+  let isEnded = false;
   let failure: { error: unknown } | undefined;
   let wake: () => void = () => undefined;
 
   function end(): void {
-    if (over) return;
-    over = true;
+    if (isEnded) return;
+    isEnded = true;
     onOver();
     wake();
   }
 
-  function drop(): void {
+  function clear(): void {
     chunks = [];
-    waitingBytes = 0;
+    bufferedBytes = 0;
   }
 
-  /** Everything at once: pieces are often smaller than what it costs to hand one over. */
+  /** All buffered chunks at once: chunks are often too small to be worth a step each. */
   function take(): Uint8Array {
     const [first] = chunks;
     const all = first && chunks.length === 1 ? first : Buffer.concat(chunks);
-    drop();
+    clear();
     return all;
   }
 
   source.on('data', (chunk: Uint8Array) => {
-    if (over) return;
+    if (isEnded) return;
     chunks.push(chunk);
-    waitingBytes += chunk.length;
-    if (waitingBytes >= limits.modelBodyWaitingBytesMax) source.pause();
+    bufferedBytes += chunk.length;
+    if (bufferedBytes >= limits.modelBodyWaitingBytesMax) source.pause();
     wake();
   });
   source.on('end', end);
 
-  const bytes: ArrivingBytes = {
+  const bytes: BodyReader = {
     async next() {
-      while (chunks.length === 0 && !over) await new Promise<void>((resolve) => (wake = resolve));
+      while (chunks.length === 0 && !isEnded) await new Promise<void>((resolve) => (wake = resolve));
       if (chunks.length > 0) {
         const value = take();
         if (source.isPaused()) source.resume();
@@ -60,7 +60,7 @@ export function readArriving(source: Readable, onOver: () => void): { bytes: Arr
       return { done: true, value: undefined };
     },
     return() {
-      drop();
+      clear();
       failure = undefined;
       source.destroy();
       end();
@@ -70,12 +70,12 @@ export function readArriving(source: Readable, onOver: () => void): { bytes: Arr
   };
   return {
     bytes,
-    fail(error, keepsWhatCame) {
-      if (over) return;
+    fail(error, keepsBuffered) {
+      if (isEnded) return;
       failure = { error };
-      // What the stream itself still holds comes as data, too.
-      while (keepsWhatCame && source.read() !== null) continue;
-      if (!keepsWhatCame) drop();
+      // Flushes the internal buffer of the stream into 'data' events.
+      while (keepsBuffered && source.read() !== null) continue;
+      if (!keepsBuffered) clear();
       end();
     },
   };

@@ -1,34 +1,36 @@
 import { limits } from '../../protocol/limits.js';
 
-/** The text of a response that failed, as far as it is worth reading, in the one form that both SDKs understand. */
+/** Reads an error response, truncated, in the JSON form that both SDKs understand. */
 export async function readErrorBody(body: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
-  let left: number = limits.modelErrorBytesMax;
+  let bytesLeft: number = limits.modelErrorBytesMax;
   for await (const chunk of body) {
-    const kept = chunk.subarray(0, left);
-    chunks.push(kept);
-    left -= kept.length;
-    // Leaving the loop hangs up on errors that do not end.
-    if (left === 0) break;
+    const piece = chunk.subarray(0, bytesLeft);
+    chunks.push(piece);
+    bytesLeft -= piece.length;
+    // Leaving the loop closes the connection.
+    if (bytesLeft === 0) break;
   }
   return toPlainError(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** An error in the form of an event, if this is one. */
+/** Converts an error document into an `error` event; undefined for another document. */
 export function toErrorEvent(text: string): string | undefined {
   const value = parseObject(toPlainError(text));
   return value && 'error' in value ? `event: error\ndata: ${JSON.stringify(value)}\n\n` : undefined;
 }
 
-/** Errors are objects under `error`; servers also send their fields bare, or a text under `error` or `detail`. */
+/** Normalizes errors to an object under `error`; servers also send its fields at the top, or a text under `error` or `detail`. */
 function toPlainError(text: string): string {
   const value = parseObject(text);
   if (!value) return /^\s*</.test(text) ? titleOf(text) : text;
   const { error, detail, message } = value;
   if (typeof error === 'object' && error !== null) return text;
-  const said = [message, error, detail].find((part) => part !== undefined && part !== null);
-  if (said === undefined) return text;
-  return JSON.stringify({ error: { type: value.type, code: value.code, message: typeof said === 'string' ? said : JSON.stringify(said) } });
+  const errorText = [message, error, detail].find((part) => part !== undefined && part !== null);
+  if (errorText === undefined) return text;
+  return JSON.stringify({
+    error: { type: value.type, code: value.code, message: typeof errorText === 'string' ? errorText : JSON.stringify(errorText) },
+  });
 }
 
 function titleOf(page: string): string {

@@ -1,39 +1,39 @@
 import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import { limits } from '../../protocol/limits.js';
-import { readArriving, type ArrivingBytes } from './body-reader.js';
+import { createBodyReader, type BodyReader } from './body-reader.js';
 import { badPorts } from './bad-ports.js';
-import { decoded } from './content-codings.js';
+import { decodeBody } from './content-codings.js';
 
-export interface HttpAsked {
+export interface HttpRequest {
   method?: string;
   headers: Record<string, string>;
   body?: string | Uint8Array;
   signal?: AbortSignal;
 }
 
-export interface HttpAnswer {
+export interface HttpResponse {
   status: number;
   statusText: string;
   headers: Headers;
-  body: ArrivingBytes;
+  body: BodyReader;
 }
 
 /**
- * Asks once. Fails as `fetch` does: with the signal's reason, or with a TypeError whose cause is what happened. Redirects are answers
- * like any other, and no proxy is taken from the environment.
+ * Sends one request. Rejects as `fetch` does: with the signal's reason, or with a TypeError whose cause is the network error. Redirects are
+ * not followed, and proxy settings of the environment are ignored.
  */
-export type HttpFetch = (url: string | URL, asked: HttpAsked) => Promise<HttpAnswer>;
+export type HttpFetch = (url: string | URL, asked: HttpRequest) => Promise<HttpResponse>;
 
 interface Transport {
   request(url: URL, options: RequestOptions): ClientRequest;
   agent: Agent;
 }
 
-/** The code of a connection that was closed without an answer. Ours alone: nobody is told it. */
+/** Our own error code for a connection that was closed without a response; never shown. */
 export const hungUpCode = 'HUNG_UP';
 
-/** The other side has left without a word, which Node also calls a reset. */
+/** The server closed the connection (FIN), which Node reports as ECONNRESET too. */
 class HungUp extends Error {
   readonly code = hungUpCode;
 }
@@ -42,101 +42,101 @@ class NoConnection extends Error {
   readonly code = 'ETIMEDOUT';
 }
 
-/** A connection that was used before broke before a single byte of the answer came: the other side had closed it, or was about to. */
+/** A reused keep-alive connection broke before the first byte of the response: the server had closed it. */
 class StaleConnection extends Error {
   override name = 'StaleConnection';
 }
 
 const ownHeaders = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'node' };
 
-/** HTTP over Node's own client, with connections that are kept for a moment and hold no process. What it needs is loaded when asked for. */
+/** A minimal fetch over node:http, with short-lived keep-alive connections that do not keep the process alive. Modules are loaded lazily. */
 export function createHttpFetch({ keptMs = limits.modelKeptConnectionMs }: { keptMs?: number } = {}): HttpFetch {
   const transports = new Map<string, Transport>();
 
   function transportFor(protocol: string): Transport {
-    const known = transports.get(protocol);
-    if (known) return known;
+    const existing = transports.get(protocol);
+    if (existing) return existing;
     const { request, Agent } = protocol === 'https:' ? process.getBuiltinModule('node:https') : process.getBuiltinModule('node:http');
     const agent = new Agent({ keepAlive: true, maxFreeSockets: limits.modelKeptConnectionsMax, timeout: keptMs });
     transports.set(protocol, { request, agent });
     return { request, agent };
   }
 
-  return async (given, { method = 'GET', headers, body, signal }) => {
+  return async (address, { method = 'GET', headers, body, signal }) => {
     signal?.throwIfAborted();
-    const url = toUrl(given);
+    const url = toUrl(address);
     const { request, agent } = transportFor(url.protocol);
     const options = { method, headers: { ...ownHeaders, ...headers }, maxHeaderSize: limits.modelHeaderBytesMax };
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    function ask(through: Agent | false): Promise<HttpAnswer> {
-      const asking = request(url, { ...options, agent: through });
-      const answer = hear(asking, signal);
-      asking.end(bytes);
+    function send(viaAgent: Agent | false): Promise<HttpResponse> {
+      const clientRequest = request(url, { ...options, agent: viaAgent });
+      const answer = readResponse(clientRequest, signal);
+      clientRequest.end(bytes);
       return answer;
     }
     try {
-      return await ask(agent);
+      return await send(agent);
     } catch (error) {
       if (!(error instanceof StaleConnection)) throw error;
       signal?.throwIfAborted();
-      // Others that were kept may be no better.
-      return await ask(false);
+      // Without the pool: its other connections may be stale as well.
+      return await send(false);
     }
   };
 }
 
-function toUrl(given: string | URL): URL {
-  const url = new URL(given);
-  if (!['http:', 'https:'].includes(url.protocol)) throw failed(new Error('unknown scheme'));
-  if (url.username !== '' || url.password !== '') throw new TypeError('an address with a name or a password in it is not asked');
-  if (badPorts.has(Number(url.port || NaN))) throw failed(new Error('bad port'));
+function toUrl(address: string | URL): URL {
+  const url = new URL(address);
+  if (!['http:', 'https:'].includes(url.protocol)) throw fetchFailed(new Error('unknown scheme'));
+  if (url.username !== '' || url.password !== '') throw new TypeError('a URL with a user name or a password is not allowed');
+  if (badPorts.has(Number(url.port || NaN))) throw fetchFailed(new Error('bad port'));
   return url;
 }
 
-/** What comes of a request. Knows nothing of what is sent, so that none of it is kept while the answer is read. */
-function hear(asking: ClientRequest, signal: AbortSignal | undefined): Promise<HttpAnswer> {
+/** Resolves with the response. Holds no reference to the request body, so that the body can be freed while the response is read. */
+function readResponse(clientRequest: ClientRequest, signal: AbortSignal | undefined): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
-    /** How much had come before, on a connection that was used before. */
+    /** `bytesRead` of a reused connection before this request. */
     let bytesBefore: number | undefined;
     let fail = (error: unknown): void => {
-      leave();
-      reject(isStale(asking, error, bytesBefore) ? new StaleConnection() : failed(error));
+      removeAbortListener();
+      reject(isStale(clientRequest, error, bytesBefore) ? new StaleConnection() : fetchFailed(error));
     };
     let abort = (reason: Error): void => {
-      leave();
+      removeAbortListener();
       reject(reason);
     };
     const onAbort = (): void => {
       abort(signal?.reason as Error);
-      asking.destroy();
+      clientRequest.destroy();
     };
-    const leave = (): void => signal?.removeEventListener('abort', onAbort);
+    const removeAbortListener = (): void => signal?.removeEventListener('abort', onAbort);
     signal?.addEventListener('abort', onAbort, { once: true });
-    asking.on('socket', (socket) => {
-      if (!asking.reusedSocket) limitConnecting(asking, socket);
+    clientRequest.on('socket', (socket) => {
+      if (!clientRequest.reusedSocket) limitConnecting(clientRequest, socket);
       else bytesBefore = socket.bytesRead;
     });
-    asking.on('error', (error) => fail(error));
-    asking.on('close', () => fail(new HungUp('closed without an answer')));
-    asking.on('response', (message) => {
+    clientRequest.on('error', (error) => fail(error));
+    clientRequest.on('close', () => fail(new HungUp('closed without an answer')));
+    clientRequest.on('response', (message) => {
       const { statusCode: status = 0, statusMessage: statusText = '' } = message;
       try {
         const headers = toHeaders(message);
-        const source = decoded(message);
-        const arriving = readArriving(source, () => {
-          leave();
-          // Whoever answers before having read everything may never read the rest.
-          if (!message.complete || !asking.writableFinished) asking.destroy();
+        const source = decodeBody(message);
+        const reader = createBodyReader(source, () => {
+          removeAbortListener();
+          // A server that responds before it has read the whole request may never read the rest.
+          if (!message.complete || !clientRequest.writableFinished) clientRequest.destroy();
         });
-        const breakOff = (error: unknown): void => arriving.fail(broken(error), true);
-        // What has come whole may still wait for its reader when its connection breaks.
+        const breakOff = (error: unknown): void => reader.fail(bodyTerminated(error), true);
+        // A complete response may still be buffered when its connection breaks.
         fail = (error) => (message.complete ? undefined : breakOff(error));
-        abort = (reason) => arriving.fail(reason, false);
+        abort = (reason) => reader.fail(reason, false);
         source.on('error', breakOff);
-        resolve({ status, statusText, headers, body: arriving.bytes });
+        resolve({ status, statusText, headers, body: reader.bytes });
       } catch (error) {
         fail(error);
-        asking.destroy();
+        clientRequest.destroy();
       }
     });
   });
@@ -149,13 +149,13 @@ function isStale({ socket }: ClientRequest, error: unknown, bytesBefore: number 
   );
 }
 
-function limitConnecting(asking: ClientRequest, socket: Socket): void {
+function limitConnecting(clientRequest: ClientRequest, socket: Socket): void {
   const timer = setTimeout(
-    () => asking.destroy(new NoConnection(`no connection within ${limits.modelConnectMs / 1000} s`)),
+    () => clientRequest.destroy(new NoConnection(`no connection within ${limits.modelConnectMs / 1000} s`)),
     limits.modelConnectMs,
   );
   const clear = (): void => clearTimeout(timer);
-  socket.once(asking.protocol === 'https:' ? 'secureConnect' : 'connect', clear);
+  socket.once(clientRequest.protocol === 'https:' ? 'secureConnect' : 'connect', clear);
   socket.once('close', clear);
 }
 
@@ -165,15 +165,15 @@ function toHeaders({ headersDistinct }: IncomingMessage): Headers {
   return headers;
 }
 
-function failed(cause: unknown): TypeError {
-  return new TypeError('fetch failed', { cause: told(cause) });
+function fetchFailed(cause: unknown): TypeError {
+  return new TypeError('fetch failed', { cause: toHungUp(cause) });
 }
 
-function broken(cause: unknown): TypeError {
-  return new TypeError('terminated', { cause: told(cause) });
+function bodyTerminated(cause: unknown): TypeError {
+  return new TypeError('terminated', { cause: toHungUp(cause) });
 }
 
-function told(error: unknown): unknown {
+function toHungUp(error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   return code === 'ECONNRESET' && syscall === undefined ? new HungUp('the other side has left', { cause: error }) : error;
 }

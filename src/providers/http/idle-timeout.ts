@@ -1,30 +1,30 @@
-/** How many slices a silence is counted in: a machine that was suspended lost one of them, not its whole patience. */
+/** The timeout is counted in slices: a suspended machine loses one slice, not the whole timeout. */
 const slices = 8;
 
 export interface IdleTimeout {
-  /** Something came. */
+  /** Resets the timeout: data arrived. */
   touch(): void;
-  /** Whether anybody listens: while nobody does, silence is not counted. */
+  /** Pauses or resumes the timeout: idle time counts only while the stream is being read. */
   listen(listens: boolean): void;
   stop(): void;
 }
 
-/** Calls `onSilent` once when nothing came for `idleMs` in which this process could have heard it. Nobody listens at first. */
+/** Calls `onSilent` once after `idleMs` without data, counted only while this process runs and reads. Paused at first. */
 export function createIdleTimeout(idleMs: number, onSilent: () => void): IdleTimeout {
   const sliceMs = idleMs / slices;
-  let left = slices;
+  let slicesLeft = slices;
   let listening = false;
   let timer = setTimeout(tick, sliceMs);
 
   function tick(): void {
-    left = listening ? left - 1 : slices;
-    if (left <= 0) return onSilent();
+    slicesLeft = listening ? slicesLeft - 1 : slices;
+    if (slicesLeft <= 0) return onSilent();
     timer = setTimeout(tick, sliceMs);
   }
 
   return {
     touch() {
-      left = slices;
+      slicesLeft = slices;
     },
     listen(listens) {
       listening = listens;

@@ -1,6 +1,6 @@
 import type { ClientOptions } from '../apis/stream-response.js';
 
-/** A client of an SDK that sends no headers from the environment: both read a variable for them, and have no option against it. */
+/** Overrides the headers that both SDKs read from an environment variable, for which they have no option. */
 export function withOwnHeaders<Client extends object>(client: Client, { defaultHeaders }: ClientOptions): Client {
   const { _options: options } = client as unknown as { _options: { defaultHeaders: unknown } };
   options.defaultHeaders = defaultHeaders;

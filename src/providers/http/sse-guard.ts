@@ -1,65 +1,65 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { limits } from '../../protocol/limits.js';
-import type { ArrivingBytes } from './body-reader.js';
+import type { BodyReader } from './body-reader.js';
 import { toErrorEvent } from './error-bodies.js';
 import { toAnswerEvents } from '../apis/whole-answers.js';
 
-/** The provider sent more than anything of ours could need; reading on would cost memory without bound. */
+/** The provider exceeded a size limit; reading on would take unbounded memory. */
 export class AnswerTooLong extends Error {
   override name = 'AnswerTooLong';
 }
 
-/** What came is not how a model answers; the message says what it is instead. */
-export class OddAnswer extends Error {
-  override name = 'OddAnswer';
+/** The response is no model answer; the message says what it is instead, such as a web page. */
+export class UnexpectedAnswer extends Error {
+  override name = 'UnexpectedAnswer';
 }
 
-/** Bytes on their way: what is given on now, undefined to wait for more. */
-interface Passage {
+/** A filter on a byte stream: returns the bytes to pass on, or undefined while it buffers. */
+interface ByteFilter {
   take(chunk: Uint8Array): Uint8Array | undefined;
   end(): Uint8Array | undefined;
-  /** The last event has been said: nothing but the end may come. */
+  /** The last event ([DONE]) has passed. */
   isOver(): boolean;
 }
 
-/** How far an answer has come. */
-export interface Arrival {
-  /** The event was said that is the last of a stream. */
+/** The progress of a stream. */
+export interface StreamState {
+  /** The last event of the stream ([DONE]) has arrived. */
   isWhole: boolean;
 }
 
-/** The same bytes as an SDK can read them without limit: whole events, each of bounded size. Every chunk that arrives is noted. */
-export function toAnswerStream(
-  body: ArrivingBytes,
+/** Passes server-sent events on as whole events of bounded size, which an SDK can read safely. Every arriving chunk calls `touch`. */
+export function guardStream(
+  body: BodyReader,
   touch: () => void,
-  { arrival = { isWhole: false }, pieceBytes = Infinity }: { arrival?: Arrival; pieceBytes?: number } = {},
-): ArrivingBytes {
-  const passage = createPassage();
-  let waiting: Uint8Array = noBytes;
+  { streamState = { isWhole: false }, pieceBytes = Infinity }: { streamState?: StreamState; pieceBytes?: number } = {},
+): BodyReader {
+  const filter = createByteFilter();
+  let buffered: Uint8Array = noBytes;
   let over = false;
   let bytesOfTurn = 0;
 
   async function readMore(): Promise<void> {
-    const { done, value } = await (passage.isOver() ? readSoon(body) : body.next());
+    const { done, value } = await (filter.isOver() ? readWithTimeout(body) : body.next());
     touch();
-    waiting = (done ? passage.end() : passage.take(value)) ?? waiting;
+    buffered = (done ? filter.end() : filter.take(value)) ?? buffered;
     over = done === true;
-    arrival.isWhole ||= passage.isOver();
+    streamState.isWhole ||= filter.isOver();
   }
 
-  const stream: ArrivingBytes = {
+  const stream: BodyReader = {
     async next() {
       try {
-        while (waiting.length === 0 && !over) await readMore();
+        while (buffered.length === 0 && !over) await readMore();
       } catch (error) {
         await body.return();
         throw error;
       }
-      if (waiting.length === 0) return { done: true, value: undefined };
-      const end = endOfPiece(waiting, pieceBytes);
-      const value = waiting.subarray(0, end);
-      waiting = waiting.subarray(end);
-      // A server that sends without a pause would be read without one, while everybody else waits.
+      if (buffered.length === 0) return { done: true, value: undefined };
+      const end = endOfPiece(buffered, pieceBytes);
+      const value = buffered.subarray(0, end);
+      buffered = buffered.subarray(end);
+      // Yields to the event loop: a fast server would block everything else.
       bytesOfTurn += value.length;
       if (bytesOfTurn >= limits.modelTurnBytes) {
         bytesOfTurn = 0;
@@ -80,8 +80,8 @@ function endOfPiece(bytes: Uint8Array, pieceBytes: number): number {
   return at === -1 ? bytes.length : at + 2;
 }
 
-/** Servers that do not hang up after their last word are not waited for. */
-async function readSoon(body: ArrivingBytes): ReturnType<ArrivingBytes['next']> {
+/** Reads with a timeout, for servers that do not close the connection after the last event. */
+async function readWithTimeout(body: BodyReader): ReturnType<BodyReader['next']> {
   const timer = setTimeout(() => void body.return(), limits.modelCloseMs);
   try {
     return await body.next();
@@ -99,41 +99,41 @@ const tuning = {
   lastEventBytesMax: 24,
 } as const;
 
-/** Events go on as they come; what begins as JSON or as a page is no stream of events, whatever its headers say. */
-function createPassage(): Passage {
-  let passage: Passage | undefined;
+/** Chooses a filter by the first character: JSON and HTML are no event streams, even if the headers claim it. */
+function createByteFilter(): ByteFilter {
+  let filter: ByteFilter | undefined;
   return {
     take(chunk) {
-      passage ??= passageFor(chunk);
-      return passage ? passage.take(chunk) : chunk;
+      filter ??= filterFor(chunk);
+      return filter ? filter.take(chunk) : chunk;
     },
-    end: () => passage?.end(),
-    isOver: () => passage?.isOver() ?? false,
+    end: () => filter?.end(),
+    isOver: () => filter?.isOver() ?? false,
   };
 }
 
-function passageFor(chunk: Uint8Array): Passage | undefined {
+function filterFor(chunk: Uint8Array): ByteFilter | undefined {
   const [first] = Buffer.from(chunk.subarray(0, tuning.firstBytesMax)).toString('latin1').replace(leadingSpace, '');
   if (first === undefined) return undefined;
-  if (first === '<') throw new OddAnswer('a web page');
-  return first === '{' || first === '[' ? createJsonPassage() : createEventPassage();
+  if (first === '<') throw new UnexpectedAnswer('a web page');
+  return first === '{' || first === '[' ? createJsonFilter() : createEventFilter();
 }
 
-/** An error that was sent with a status of success, or a whole answer, told as the events that it should have been. */
-function createJsonPassage(): Passage {
+/** Converts a JSON document, which is an error with status 200 or a non-streamed answer, into events. */
+function createJsonFilter(): ByteFilter {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   return {
     take(chunk) {
       bytes += chunk.length;
-      if (bytes > limits.modelLineBytesMax) throw new OddAnswer('a document');
+      if (bytes > limits.modelLineBytesMax) throw new UnexpectedAnswer('a document');
       chunks.push(chunk);
       return undefined;
     },
     end() {
       const text = Buffer.concat(chunks).toString('utf8');
       const events = toAnswerEvents(parse(text)) ?? toErrorEvent(text);
-      if (events === undefined) throw new OddAnswer('a document');
+      if (events === undefined) throw new UnexpectedAnswer('a document');
       return Buffer.from(events);
     },
     isOver: () => false,
@@ -158,17 +158,17 @@ function toBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-/** Parts of an event are kept until it is whole: an SDK looks through all that it has of one with every chunk. */
-function createEventPassage(): Passage {
-  let kept: Buffer[] = [];
-  /** Of the event that is not whole yet, also where it was given on. */
+/** Buffers an event until it is complete: an SDK would scan its whole buffer with every chunk, which is quadratic. */
+function createEventFilter(): ByteFilter {
+  let pending: Buffer[] = [];
+  /** Size of the incomplete event, including bytes that were passed on. */
   let openBytes = 0;
   let openTail: Buffer = noBytes;
   let isOver = false;
 
-  function giveOn(last: Buffer): Buffer {
-    const bytes = withErrors(kept.length === 0 ? last : Buffer.concat([...kept, last]));
-    kept = [];
+  function emit(last: Buffer): Buffer {
+    const bytes = withErrors(pending.length === 0 ? last : Buffer.concat([...pending, last]));
+    pending = [];
     isOver ||= lastEvent.test(bytes.toString('latin1', Math.max(0, bytes.length - tuning.lastEventBytesMax)));
     return bytes;
   }
@@ -176,47 +176,47 @@ function createEventPassage(): Passage {
   return {
     take(chunk) {
       const bytes = toBuffer(chunk);
-      // Most often whole events come after whole events, and whoever waits for them waits for each step here.
-      if (openBytes === 0 && bytes.at(-1) === lineFeed && bytes.at(-2) === lineFeed) return giveOn(bytes);
+      // Fast path: a chunk of whole events after whole events.
+      if (openBytes === 0 && bytes.at(-1) === lineFeed && bytes.at(-2) === lineFeed) return emit(bytes);
       const end = endOfEvents(bytes);
       const seam = end > 0 || openTail.length === 0 ? noBytes : Buffer.concat([openTail, bytes.subarray(0, tuning.boundaryBytesMax - 1)]);
-      // Where a boundary was cut in two, the beginning of the next event goes on with it.
-      const isAcross = endOfEvents(seam) > 0;
-      const isOpenFrom = end > 0 || isAcross ? end : undefined;
+      // A boundary that is split across chunks: the beginning of the next event is passed on with it.
+      const isBoundarySplit = endOfEvents(seam) > 0;
+      const isOpenFrom = end > 0 || isBoundarySplit ? end : undefined;
       openBytes = isOpenFrom === undefined ? openBytes + bytes.length : bytes.length - isOpenFrom;
       openTail = tailOf(isOpenFrom === undefined ? Buffer.concat([openTail, tailOf(bytes)]) : bytes.subarray(isOpenFrom));
       if (openBytes > limits.modelLineBytesMax) throw new AnswerTooLong(`an event of more than ${limits.modelLineBytesMax} bytes`);
-      if (isAcross) return giveOn(bytes);
+      if (isBoundarySplit) return emit(bytes);
       if (end === 0) {
-        kept.push(bytes);
+        pending.push(bytes);
         return undefined;
       }
-      const whole = giveOn(bytes.subarray(0, end));
-      if (end < bytes.length) kept.push(bytes.subarray(end));
+      const whole = emit(bytes.subarray(0, end));
+      if (end < bytes.length) pending.push(bytes.subarray(end));
       return whole;
     },
-    end: () => (kept.length === 0 ? undefined : giveOn(noBytes)),
+    end: () => (pending.length === 0 ? undefined : emit(noBytes)),
     isOver: () => isOver,
   };
 }
 
 const errorField = /^error: ?(\{.*\})\r?$/gm;
 
-/** Older servers of llama.cpp have a field of their own for errors, which no reader of events knows. */
+/** Rewrites the non-standard `error:` field of older llama.cpp servers into an error event. */
 function withErrors(bytes: Buffer): Buffer {
-  // Looked for with the end of the line before: letters alone would be found at every other place, and that takes five times as long.
+  // Searching with the preceding line ending is five times as fast as searching for the letters alone.
   if (!['\nerror:', '\rerror:'].some((field) => bytes.includes(field, 0, 'latin1')) && bytes.toString('latin1', 0, 6) !== 'error:')
     return bytes;
   const text = bytes.toString('utf8');
-  const told = text.replace(errorField, (field, json: string) => toErrorEvent(json) ?? field);
-  return told === text ? bytes : Buffer.from(told);
+  const rewritten = text.replace(errorField, (field, json: string) => toErrorEvent(json) ?? field);
+  return rewritten === text ? bytes : Buffer.from(rewritten);
 }
 
 function tailOf(bytes: Buffer): Buffer {
   return bytes.subarray(Math.max(0, bytes.length - (tuning.boundaryBytesMax - 1)));
 }
 
-/** Where the last whole event ends; 0 when none does. */
+/** The end offset of the last complete event; 0 when there is none. */
 function endOfEvents(bytes: Buffer): number {
   for (const boundary of boundaries) {
     const at = bytes.lastIndexOf(boundary, undefined, 'latin1');

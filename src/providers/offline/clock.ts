@@ -12,7 +12,7 @@ const parameters = z.object({
     .describe('IANA name such as Europe/Berlin; without it, the zone of this machine'),
 });
 
-/** Tells the time with its offset and zone. An unknown zone is an error result. */
+/** The current time with offset and time zone. An unknown zone is an error result. */
 export function createClockTool({ now = Date.now }: { now?: () => number } = {}): Tool<z.infer<typeof parameters>> {
   return {
     ...offlineToolFacts.clock,

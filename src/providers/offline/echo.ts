@@ -13,13 +13,13 @@ const parameters = z.object({
 });
 
 export interface EchoDeps {
-  /** Waits; ends early when the signal fires; leaves neither timer nor listener behind. */
+  /** Sleeps; resolves early on abort; leaves neither timer nor listener behind. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock in milliseconds. */
   now?: () => number;
 }
 
-/** Says a text back, its words spread over some seconds. Stopped in between, it is an error result. */
+/** Echoes a text, its words spread over some seconds. An aborted echo is an error result. */
 export function createEchoTool({ sleep = sleepFor, now = () => performance.now() }: EchoDeps = {}): Tool<z.infer<typeof parameters>> {
   async function sayWords(words: string[], totalMs: number, context: ToolContext): Promise<void> {
     const msPerWord = totalMs / words.length;

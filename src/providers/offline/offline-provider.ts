@@ -10,19 +10,19 @@ const tuning = {
 export interface OfflineOptions {
   /** 0 is as fast as possible. */
   wordsPerSecond: number;
-  /** Waits; ends early when the signal fires; leaves neither timer nor listener behind. */
+  /** Sleeps; resolves early on abort; leaves neither timer nor listener behind. */
   sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Milliseconds that only go forward. */
+  /** A monotonic clock in milliseconds. */
   now?: () => number;
 }
 
 interface Pace {
-  /** Counts one more word; true when it is due already. */
+  /** Counts one more word; true when the word is due already. */
   isDue(): boolean;
   untilDue(signal: AbortSignal): Promise<void>;
 }
 
-/** Speaks for `offline/guide`: deterministic, at the pace of a model, with no key and no network. Throws on a speed that is none. */
+/** The provider of `offline/guide`: deterministic, at the pace of a model, without key or network. Throws on an invalid speed. */
 export function createOfflineProvider({ wordsPerSecond, sleep = sleepFor, now = () => performance.now() }: OfflineOptions): Provider {
   if (!(wordsPerSecond >= 0 && Number.isFinite(wordsPerSecond))) {
     throw new RangeError(`words per second must be a number from 0, not ${wordsPerSecond}`);
@@ -62,7 +62,7 @@ function createWordPace(msPerWord: number, sleep: NonNullable<OfflineOptions['sl
     },
     async untilDue(signal) {
       await sleep(Math.max(0, Math.ceil(startMs + (asked - 1) * msPerWord - now())), signal);
-      // Counted from the start, so that coarse timers do not slow the stream: whatever is due by now comes at once.
+      // Due words are counted from the start, so that coarse timers do not slow the stream.
       const nowMs = now();
       due = Math.max(asked, Math.floor((nowMs - startMs) / msPerWord) + 1);
       const dueMax = asked + tuning.catchUpWordsMax - 1;
@@ -84,7 +84,7 @@ function createEagerPace(): Pace {
   };
 }
 
-/** Timers of promises cost several times as much, and a stream sleeps a thousand times a second. */
+/** setTimeout of node:timers/promises is several times slower, and a stream sleeps a thousand times a second. */
 function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const wake = (): void => {

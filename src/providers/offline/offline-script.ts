@@ -2,7 +2,7 @@ import { textOf, toolCallsOf, wholeUnits } from '../../protocol/content.js';
 import { limits } from '../../protocol/limits.js';
 import type { ContentBlock } from '../../protocol/messages.js';
 import { toolCallHelp, editHint, wantedToolCalls, type WantedCall } from './offline-tool-calls.js';
-import { goOn, type ModelDelta, type ModelMessage, type ModelRequest } from '../port.js';
+import { continuePrompt, type ModelDelta, type ModelMessage, type ModelRequest } from '../port.js';
 
 const tuning = {
   /** Longer words and gaps come in several deltas. */
@@ -43,7 +43,7 @@ const questions: WantedCall[] = [
   { method: 'editor', title: 'Write the first line of the log.', default: 'Day 1: ' },
 ].map((args) => ({ name: 'ask_user', args }));
 
-/** Phrases that are matched whole, without the case and without a stop or a question mark at the end. */
+/** Phrases, matched as a whole, case-insensitively and without trailing punctuation. */
 const phrases: [RegExp, (match: RegExpExecArray) => Phrase][] = [
   [/^help$/i, () => ({ type: 'say', text: introduction })],
   [/^stream ([\d,]+) words?$/i, (match) => wantWords(readCount(match[1]))],
@@ -59,10 +59,7 @@ const phrases: [RegExp, (match: RegExpExecArray) => Phrase][] = [
   [/^fail late$/i, () => ({ type: 'fail', when: 'late' })],
 ];
 
-/**
- * What the offline guide answers: the same for the same history and tools, unpaced, one delta a word.
- * A million words are made as they are read.
- */
+/** The answer of the offline guide: deterministic for the same history and tools, one delta per word, generated lazily. */
 export function* scriptReply({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): Generator<ModelDelta, void> {
   const { said, asked } = splitCutAnswer(messages);
   let left = said.length;
@@ -77,15 +74,15 @@ export function* scriptReply({ messages, tools }: Pick<ModelRequest, 'messages' 
 }
 
 /**
- * What an answer that was cut short, perhaps several times, had said when the guide is asked to go on with it, and the messages that
- * it answers. The guide makes the same answer again and leaves out what was said.
+ * Splits off an answer that was truncated, perhaps several times, and is to be continued: its text so far, and the messages before it. The
+ * guide generates the same answer again and skips that text.
  */
 function splitCutAnswer(messages: ModelMessage[]): { said: string; asked: ModelMessage[] } {
   let said = '';
   let end = messages.length;
   for (; end >= 2; end -= 2) {
     const [cut, asked] = messages.slice(end - 2, end);
-    if (cut?.role !== 'assistant' || asked?.role !== 'user' || textOf(asked.content) !== goOn) break;
+    if (cut?.role !== 'assistant' || asked?.role !== 'user' || textOf(asked.content) !== continuePrompt) break;
     said = textOf(cut.content) + said;
   }
   return { said, asked: messages.slice(0, end) };
@@ -126,7 +123,7 @@ function choosePhrase(messages: ModelMessage[]): Phrase {
   if (newest.role === 'tool_result') return { type: 'say', text: sumUp(news.filter((message) => message.role === 'tool_result')) };
   const asked = news.filter((message) => message.role === 'user').map((message) => readPhrase(textOf(message.content)));
   const last = asked.at(-1);
-  // Words are answered together. Deeds are not: one left without an answer failed or was aborted, and is not begun again.
+  // Several plain messages are answered together. Tool calls are not: an unanswered one failed or was aborted, and is not repeated.
   return last === undefined || last.type === 'say' || last.type === 'chat' ? answerWords(asked, answered < 0) : last;
 }
 
@@ -139,7 +136,7 @@ function answerWords(asked: Phrase[], firstContact: boolean): Phrase {
     understood = false;
     if (!firstContact)
       lines.push(
-        phrase.text === '' ? 'You sent nothing that I can read.' : `You said: ${cutText(phrase.text, limits.offlineEchoedCharsMax)}`,
+        phrase.text === '' ? 'You sent nothing that I can read.' : `You said: ${truncate(phrase.text, limits.offlineEchoedCharsMax)}`,
       );
   }
   if (!understood) lines.push(firstContact ? introduction : hint);
@@ -149,16 +146,16 @@ function answerWords(asked: Phrase[], firstContact: boolean): Phrase {
 function readPhrase(message: string): Phrase {
   const text = message.trimStart();
   const record = recordPattern.exec(text)?.[1];
-  if (record !== undefined) return { type: 'say', text: listPersonsWords(record) };
+  if (record !== undefined) return { type: 'say', text: summarizePrompts(record) };
   const said = /^say\s([\s\S]*)$/i.exec(text)?.[1];
   if (said !== undefined && said.trim() !== '') return { type: 'say', text: said };
   const trimmed = text.trimEnd();
   const echoed = /^echo\s+(\S[\s\S]*)$/i.exec(trimmed)?.[1];
   if (echoed !== undefined) return wantCalls({ name: 'echo', args: readEcho(echoed) });
-  const deed = wantedToolCalls(trimmed);
-  if (deed) return wantCalls(...deed);
+  const toolCalls = wantedToolCalls(trimmed);
+  if (toolCalls) return wantCalls(...toolCalls);
   const about = /^think about\s+(\S[\s\S]*)$/i.exec(trimmed)?.[1];
-  if (about !== undefined) return { type: 'think', about: cutText(about, limits.offlineEchoedCharsMax) };
+  if (about !== undefined) return { type: 'think', about: truncate(about, limits.offlineEchoedCharsMax) };
   if (trimmed.length <= limits.offlinePhraseCharsMax) {
     const plain = trimmed.replace(/[.!?]+$/, '');
     for (const [pattern, toPhrase] of phrases) {
@@ -169,17 +166,17 @@ function readPhrase(message: string): Phrase {
   return { type: 'chat', text: trimmed };
 }
 
-/** What a model is asked when old messages are to be summarised. */
+/** The prompt for a compaction summary. */
 const recordPattern = /^(?:<earlier_summary>[\s\S]*)?<record>([\s\S]*)<\/record>/;
 
-/** The guide understands nothing, so what it remembers is the beginning of everything that was asked, shorter than the record itself. */
-function listPersonsWords(record: string): string {
-  const asked = [...record.matchAll(/^\[person\]\n(.*)$/gm)].map(([, line = '']) => `- ${cutText(line, limits.offlinePhraseCharsMax)}`);
+/** The guide's compaction summary: the beginnings of all user messages, shorter than the record itself. */
+function summarizePrompts(record: string): string {
+  const asked = [...record.matchAll(/^\[person\]\n(.*)$/gm)].map(([, line = '']) => `- ${truncate(line, limits.offlinePhraseCharsMax)}`);
   const list = asked.slice(-limits.offlineResultsNamedMax).join('\n');
   const summary = `The offline guide cannot summarise. This is what it was asked:\n${list}`;
   return summary.length <= record.length / 2
     ? summary
-    : cutText(`Asked:\n${list}`, Math.max(limits.offlinePhraseCharsMax, record.length / 2));
+    : truncate(`Asked:\n${list}`, Math.max(limits.offlinePhraseCharsMax, record.length / 2));
 }
 
 function readEcho(text: string): Record<string, unknown> {
@@ -257,7 +254,7 @@ function* callTool(block: number, id: string, name: string, json: string): Gener
   }
 }
 
-/** Calls such as only a bad model makes. */
+/** Malformed tool calls, as only a bad model makes. */
 function* callNonsense(nextId: () => string): Generator<ModelDelta, void> {
   yield* callTool(0, nextId(), 'no_such_tool', '{}');
   yield* callTool(1, nextId(), '__proto__', '{"__proto__":{"polluted":true}}');
@@ -288,7 +285,7 @@ function createCallIds(messages: ModelMessage[]): () => string {
 
 function sumUp(results: ModelMessage[]): string {
   const said = results.slice(0, limits.offlineResultsNamedMax).map(({ toolName = 'the tool', isError, content }) => {
-    const text = cutText(textOf(content).trim(), results.length === 1 ? limits.offlineLoneResultCharsMax : limits.offlineResultCharsMax);
+    const text = truncate(textOf(content).trim(), results.length === 1 ? limits.offlineLoneResultCharsMax : limits.offlineResultCharsMax);
     return `${toolName} ${isError ? 'failed' : 'said'}: ${text === '' ? '(nothing)' : text}`;
   });
   if (results.length > 1) said.unshift(`${results.length} calls are done.`);
@@ -325,6 +322,6 @@ function readText(block: ContentBlock): string {
   }
 }
 
-function cutText(text: string, charsMax: number): string {
+function truncate(text: string, charsMax: number): string {
   return text.length <= charsMax ? text : `${text.slice(0, wholeUnits(text, charsMax))}…`;
 }

@@ -1,4 +1,4 @@
-/** A call that the guide makes. */
+/** A tool call of the offline guide. */
 export interface WantedCall {
   name: string;
   args: Record<string, unknown>;
@@ -10,8 +10,8 @@ function unquoted(name: string | undefined): string {
   return name?.replace(/^(["'])(.*)\1$/, '$2') ?? '';
 }
 
-/** What is done in the session's directory, as plain requests. Matched whole. */
-const deeds: [RegExp, (match: RegExpExecArray) => WantedCall[]][] = [
+/** Phrases for tool calls in the session's directory, matched as a whole. */
+const toolPhrases: [RegExp, (match: RegExpExecArray) => WantedCall[]][] = [
   [/^run (\S[^]*) in the background$/i, ([, command]) => [{ name: 'bash', args: { command, background: true } }]],
   [/^run (\S[^]*) with the network$/i, ([, command]) => [{ name: 'bash', args: { command, network: true } }]],
   [/^run (\S[^]*) outside the sandbox$/i, ([, command]) => [{ name: 'bash', args: { command, unsandboxed: true } }]],
@@ -26,7 +26,7 @@ const deeds: [RegExp, (match: RegExpExecArray) => WantedCall[]][] = [
   [
     new RegExp(`^edit ${file}:\\s*(\\S[^]*?)\\s*->\\s*([^]*)$`, 'i'),
     ([, path, from, to]) => [
-      // A file is read before it is edited.
+      // A file must be read before an edit.
       { name: 'read', args: { path: unquoted(path?.replace(/:$/, '')) } },
       { name: 'edit', args: { path: unquoted(path?.replace(/:$/, '')), edits: [{ old_text: from, new_text: to }] } },
     ],
@@ -61,12 +61,12 @@ export const toolCallHelp = `  run ls                     a command: you are ask
   write ahoy to notes.txt    you see the change before it is made
   edit notes.txt: ahoy -> hello`;
 
-/** How an edit is asked for, when it was asked for in another way. */
+/** The syntax of an edit request, as an answer to one that does not match. */
 export const editHint = 'Say what to change: edit notes.txt: old words -> new words';
 
-/** The calls that a request wants; undefined when it is none of these. */
+/** The tool calls for a phrase; undefined when no phrase matches. */
 export function wantedToolCalls(text: string): WantedCall[] | undefined {
-  for (const [pattern, toCalls] of deeds) {
+  for (const [pattern, toCalls] of toolPhrases) {
     const match = pattern.exec(text);
     if (match) return toCalls(match);
   }

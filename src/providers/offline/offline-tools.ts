@@ -1,7 +1,7 @@
 import { toolEntry } from '../../tools/tool-entry.js';
 import type { ToolEntry, ToolFacts } from '../../tools/port.js';
 
-/** What is known of the guide's own tools without loading them. No real model is told of them. */
+/** Metadata of the demonstration tools. Only the offline model gets their specs. */
 export const offlineToolFacts = {
   clock: {
     name: 'clock',
@@ -21,7 +21,7 @@ export const offlineToolFacts = {
   },
 } as const satisfies Record<string, ToolFacts>;
 
-/** The tools that the offline guide shows the product with. */
+/** The demonstration tools of the offline guide. */
 export function listOfflineTools(): ToolEntry[] {
   return [
     toolEntry(offlineToolFacts.clock, async () => (await import('./clock.js')).createClockTool()),
