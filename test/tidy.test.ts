@@ -484,6 +484,16 @@ const laws: Law[] = [
   },
   { law: 'docs/protocol.md and its schema say what the tables say (npm run docs)', check: staleDocs },
   {
+    law: 'docs/architecture.md names tests of the laws that there are',
+    check: () => {
+      const [, table = ''] = files.find(({ path }) => path === 'docs/architecture.md')?.text.split('## The laws') ?? [];
+      const named = [...table.split('\n## ')[0]!.matchAll(/`((?:client|crash|e2e|engine|model|sandbox|server|store)\/[\w.*-]+)`/g)];
+      const isThere = (name: string): boolean =>
+        files.some(({ path }) => path.startsWith(`test/${name.replace('*', '')}`) && path.endsWith('.test.ts'));
+      return named.length === 0 ? ['docs/architecture.md: the laws'] : named.map(([, name = '']) => name).filter((name) => !isThere(name));
+    },
+  },
+  {
     law: `AGENTS.md is under ${agentsLinesMax} lines`,
     check: () =>
       files.filter(({ path, text }) => path === 'AGENTS.md' && text.trimEnd().split('\n').length >= agentsLinesMax).map(({ path }) => path),
