@@ -87,7 +87,10 @@ test('all outputs together have a bound: the oldest are deleted and say so, and 
   for (const pattern of [undefined, '5']) {
     const args = { artifact_id: kept[0]!.id, ...(pattern === undefined ? {} : { pattern }) };
     const result = await tool.run(args, { artifacts, signal: new AbortController().signal } as Parameters<typeof tool.run>[1]);
-    expect(result).toMatchObject({ isError: true, content: [{ text: expect.stringContaining('is gone') as string }] });
+    expect(result).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('was deleted to make room for newer outputs') as string }],
+    });
   }
   // One that is larger than all may be is kept, alone.
   const large = artifacts.begin();
