@@ -5,7 +5,7 @@ import { StoreRefused } from './faults.js';
 import { migrate, type Migration } from './migrate.js';
 import { loadSqlite, type Database } from './sqlite.js';
 
-/** Opens the store and brings it to the newest version; where there is none, it is made first. */
+/** Opens the database and migrates it to the newest version; a missing database is created first. */
 export function openOrCreate(path: string, migrations: Migration[]): Database {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) create(path, migrations);
   const db = openDatabase(path, migrations.length);
@@ -14,8 +14,8 @@ export function openOrCreate(path: string, migrations: Migration[]): Database {
 }
 
 /**
- * Makes an empty store in memory and moves it to its place whole, so that a kill or a power failure leaves one or none. On disk each
- * migration is synced by itself, which took a tenth of a first start.
+ * Makes an empty database in memory and renames it into its place, so that a crash or a power failure leaves a whole one or none. On disk
+ * each migration has an fsync of its own, which took a tenth of a first start.
  */
 function create(path: string, migrations: Migration[]): void {
   const unfinished = `${path}.new`;

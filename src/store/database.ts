@@ -4,13 +4,13 @@ import { StoreRefused } from './faults.js';
 import { loadSqlite, type Database } from './sqlite.js';
 
 const userVersionAt = 60;
-/** The letters `bert`. */
+/** SQLite's application_id: the letters `bert`. */
 const applicationId = 1650815604;
 const headerSize = 100;
-/** Older releases can corrupt a WAL when it is reset. */
+/** Older releases of SQLite can corrupt a WAL when it is reset. */
 const sqliteVersionMin = [3, 51, 3] as const;
 
-/** Opens the store with its pragmas set and verified. A store that is newer than `knownVersion` is refused before it is touched. */
+/** Opens the database and sets and verifies its pragmas. A schema newer than `knownVersion` is refused before any write. */
 export function openDatabase(path: string, knownVersion: number): Database {
   refuseForeignFile(path, knownVersion);
   const Sqlite = loadSqlite();
@@ -21,7 +21,7 @@ export function openDatabase(path: string, knownVersion: number): Database {
     throw new StoreRefused(`cannot open ${path}: ${(error as Error).message}`, { cause: error });
   }
   try {
-    refuseOthers(db, path);
+    refuseForeignDatabase(db, path);
     setPragmas(db, path);
     return db;
   } catch (error) {
@@ -31,7 +31,7 @@ export function openDatabase(path: string, knownVersion: number): Database {
   }
 }
 
-/** Throws what `openDatabase` would refuse this store for, as far as that can be seen without writing to it. */
+/** Dry run of `openDatabase`: throws its refusals, as far as they can be found without writing. */
 export function checkDatabase(path: string, knownVersion: number): void {
   refuseForeignFile(path, knownVersion);
   const Sqlite = loadSqlite();
@@ -39,7 +39,7 @@ export function checkDatabase(path: string, knownVersion: number): void {
   let db: Database | undefined;
   try {
     db = new Sqlite(path, { readonly: true, timeout: limits.busyTimeoutMs });
-    refuseOthers(db, path);
+    refuseForeignDatabase(db, path);
     refuseNewer(path, db.pragma('user_version', { simple: true }) as number, knownVersion);
   } catch (error) {
     if (error instanceof StoreRefused) throw error;
@@ -51,7 +51,7 @@ export function checkDatabase(path: string, knownVersion: number): void {
 
 function refuseForeignFile(path: string, knownVersion: number): void {
   if (!existsSync(path)) return;
-  if (!statSync(path).isFile()) throw new StoreRefused(`${path} is not a file`);
+  if (!statSync(path).isFile()) throw new StoreRefused(`${path} is not a file; move it away or choose another --state-dir`);
   refuseReadOnly(path);
   const header = Buffer.alloc(headerSize);
   const fd = openSync(path, 'r');
@@ -64,7 +64,7 @@ function refuseForeignFile(path: string, knownVersion: number): void {
   refuseNewer(path, header.readUInt32BE(userVersionAt), knownVersion);
 }
 
-/** SQLite would open it all the same, and fail at the first write. */
+/** SQLite opens a read-only file without an error, and fails at the first write. */
 function refuseReadOnly(path: string): void {
   try {
     accessSync(path, constants.W_OK);
@@ -73,8 +73,8 @@ function refuseReadOnly(path: string): void {
   }
 }
 
-/** Asked of SQLite, not of the file: the header may lag behind the WAL. A start that was killed at once leaves no tables. */
-function refuseOthers(db: Database, path: string): void {
+/** Reads application_id through SQLite: the header of the file may lag behind the WAL. A killed first start leaves no tables. */
+function refuseForeignDatabase(db: Database, path: string): void {
   if (db.pragma('application_id', { simple: true }) === applicationId) return;
   const tables = db.prepare<[], number>('SELECT count(*) FROM sqlite_schema').pluck().get();
   if (tables === 0) return;
@@ -86,7 +86,7 @@ export function refuseNewer(path: string, found: number, known: number): void {
   throw new StoreRefused(`${path} has schema version ${found}, this berth knows ${known}; it was left as it is. Upgrade berth to use it`);
 }
 
-/** What an empty store says of itself. With its application id, a database of another program is never taken over. */
+/** Sets the pragmas of an empty database. The application_id distinguishes it from databases of other programs. */
 export function markAsOwn(db: Database): void {
   db.pragma('auto_vacuum = INCREMENTAL');
   db.pragma(`application_id = ${applicationId}`);
@@ -95,11 +95,11 @@ export function markAsOwn(db: Database): void {
 function setPragmas(db: Database, path: string): void {
   if (db.pragma('user_version', { simple: true }) === 0) markAsOwn(db);
   db.pragma('journal_mode = WAL');
-  // After journal_mode: the driver falls back to NORMAL when it turns to WAL.
+  // After journal_mode: the driver sets synchronous to NORMAL when it switches to WAL.
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
   db.pragma('trusted_schema = OFF');
-  // SQLite passes over errors of its automatic checkpoints, an fsync that failed among them: `engine/commit` makes them itself.
+  // SQLite ignores errors of automatic checkpoints, a failed fsync among them: `engine/door/commit.ts` checkpoints the WAL itself.
   db.pragma('wal_autocheckpoint = 0');
   const version = db.prepare<[], string>('SELECT sqlite_version()').pluck().get() ?? '';
   const expected = { journal_mode: 'wal', synchronous: 2, foreign_keys: 1, busy_timeout: limits.busyTimeoutMs, wal_autocheckpoint: 0 };
@@ -109,7 +109,8 @@ function setPragmas(db: Database, path: string): void {
       throw new StoreRefused(`${path}: ${name} is ${String(actual)}, needs ${value}; put the state directory on a local file system`);
     }
   }
-  if (!isAtLeast(version, sqliteVersionMin)) throw new StoreRefused(`SQLite ${version} is too old, needs ${sqliteVersionMin.join('.')}`);
+  if (!isAtLeast(version, sqliteVersionMin))
+    throw new StoreRefused(`SQLite ${version} is too old, needs ${sqliteVersionMin.join('.')}; install berth's dependencies again`);
 }
 
 function isAtLeast(version: string, least: readonly number[]): boolean {

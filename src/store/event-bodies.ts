@@ -3,7 +3,7 @@ import { currentParams } from '../protocol/requests/old-requests.js';
 import type { EntryRows } from './rows/entry-rows.js';
 import type { InputRows } from './rows/input-rows.js';
 
-/** A payload as its log row keeps it: what never changes elsewhere is referred to, not copied. */
+/** A payload as its log row stores it: references to immutable rows instead of their texts. */
 type Slim = Record<string, unknown>;
 type SlimInput = Omit<QueuedInput, 'text' | 'images'> & { text_at: number };
 interface SlimDropped {
@@ -13,13 +13,13 @@ interface SlimDropped {
 }
 type SlimQueueUpdate = Omit<EventPayload<'queue_update'>, 'input' | 'dropped'> & { input?: SlimInput; dropped?: SlimDropped[] };
 
-/** Takes bodies out of facts and puts them back when rows are read. */
+/** Normalizes payloads: replaces texts by references when an event is appended, and joins them when it is read. */
 export function createEventBodies(entries: EntryRows['read'], inputs: InputRows['read']) {
   function slimInput({ text, images: _images, ...input }: QueuedInput): SlimInput {
-    // One that was never changed has its first text; when it is new, there is no row to ask yet.
+    // An input that was never edited has revision 1; a new input has no row yet.
     if (input.revision === 1) return { ...input, text_at: 1 };
     const current = inputs.textRevision(input.input_id);
-    // Facts are appended before they are projected: a text that is not stored yet will stand at the new revision.
+    // An event is appended before it is projected: a text that is not stored yet gets the new revision.
     return { ...input, text_at: inputs.textAt(input.input_id, current) === text ? current : input.revision };
   }
 

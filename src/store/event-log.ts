@@ -13,7 +13,7 @@ interface EventRow {
   at_ms: number;
 }
 
-/** An event where it stands in the log. To read it joins what its row refers to. */
+/** An event of the log, read lazily: `read` joins the rows that the payload refers to. */
 export interface LoggedEvent {
   seq: number;
   read(): DurableEvent;
@@ -27,7 +27,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
   const columns = 'SELECT seq, session_id, type, payload, at_ms FROM event';
   const afterAll = db.prepare<[number, number], EventRow>(`${columns} WHERE seq > ? ORDER BY seq LIMIT ?`);
   const afterSession = db.prepare<[string, number, number], EventRow>(`${columns} WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ?`);
-  // By the index of the session: the log has none for runs, which nearly every commit would have to write.
+  // Uses the index on session_id: an index on run_id would cost a write in nearly every commit.
   const inRuns = `SELECT e.seq, e.session_id, e.type, e.payload, e.at_ms FROM run r JOIN event e ON e.session_id = r.session_id
     AND e.run_id = r.id AND e.seq BETWEEN r.started_seq AND coalesce(r.ended_seq, ${Number.MAX_SAFE_INTEGER})`;
   const ofRun = db.prepare<[string, number, number], EventRow>(`${inRuns} WHERE r.id = ? AND e.seq <= ? ORDER BY e.seq DESC LIMIT ?`);
@@ -46,7 +46,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
        AND (run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE ended_seq IS NULL)) ORDER BY seq LIMIT ?)`,
   );
 
-  // When even the newest event was pruned, the floor stands where it was: no position is used twice.
+  // The floor counts when even the newest event was pruned: no seq is ever reused.
   let head = Math.max(newest.get() ?? 0, floor());
 
   function floor(): number {
@@ -64,17 +64,17 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
 
   return {
     read: {
-      /** The newest committed position. */
+      /** The newest committed seq. */
       head: (): number => head,
-      /** Cursors below this have lost events to pruning. */
+      /** Cursors below this seq have expired: their next events were pruned. */
       floor,
-      /** Which log the positions are of; undefined in a store that no daemon has used. */
+      /** The id of this log, for cursors; undefined in a database that no daemon has used. */
       id: (): string | undefined => meta.read.get('log_id'),
       /** At most `rowsMax` events after a position, in order. */
       after(scope: Scope, after: number, rowsMax: number): Iterable<LoggedEvent> {
         return toLogged(scope.all ? afterAll.iterate(after, rowsMax) : afterSession.iterate(scope.sessionId, after, rowsMax));
       },
-      /** Undefined when it was deleted. */
+      /** Undefined when the event was deleted. */
       at(seq: number): DurableEvent | undefined {
         const row = bySeq.get(seq);
         return row && fromRow(row);
@@ -93,7 +93,7 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
         return row && (fromRow(row) as DurableEvent & { type: T });
       },
       lastSeqOf: (scope: Scope): number => (scope.all ? head : (lastOfSession.get(scope.sessionId) ?? 0)),
-      /** Whole events after a position, for checking that rows are what the log folds to. */
+      /** All events of a session, to check that the rows are what the log folds to. */
       *replay(sessionId: string): Generator<DurableEvent> {
         for (const row of afterSession.iterate(sessionId, 0, Number.MAX_SAFE_INTEGER)) yield fromRow(row);
       },
@@ -111,9 +111,9 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
       committed(seq: number): void {
         head = seq;
       },
-      /** Deletes a batch of what is too old or too much, never of runs in progress. True when there is more to do. */
+      /** Deletes a batch of events beyond the age or size limit of the log, never those of active runs. True when more are left. */
       prune(nowMs: number): boolean {
-        // Up to the first young row: one that was written under a wrong clock takes no other with it.
+        // Up to the first young event: an event with the timestamp of a wrong clock does not delete others.
         const firstYoung = firstSince.get(nowMs - limits.logAgeMs) ?? head + 1;
         const cutoff = Math.max(head - limits.logEventsMax, firstYoung - 1);
         if (cutoff <= 0) return false;

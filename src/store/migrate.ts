@@ -9,19 +9,20 @@ export interface Migration {
   sql: string;
 }
 
-/** Reads `0001_name.sql`, `0002_…` and so on; a hole in the numbers is a broken installation. */
+/** Reads the migrations `0001_name.sql`, `0002_…`; a gap in the numbers is a broken installation. */
 export function readMigrations(dir: string): Migration[] {
   const files = readdirSync(dir)
     .filter((name) => /^\d{4}_.*\.sql$/.test(name))
     .sort();
   return files.map((name, index) => {
     const version = Number(name.slice(0, 4));
-    if (version !== index + 1) throw new StoreRefused(`migration ${name} stands where number ${index + 1} should be`);
+    if (version !== index + 1)
+      throw new StoreRefused(`broken installation: migration ${index + 1} is missing before ${name}; install berth again`);
     return { version, sql: readFileSync(join(dir, name), 'utf8') };
   });
 }
 
-/** Brings a store to the newest version, one transaction a migration: a kill in between leaves a whole version. */
+/** Migrates a database to the newest version, one transaction a migration: a crash in between leaves a whole version. */
 export function migrate(db: Database, migrations: Migration[]): void {
   refuseNewer(db.name, currentVersion(db), migrations.length);
   for (const { version, sql } of migrations) {

@@ -23,7 +23,7 @@ interface Tables {
   paramsOf: RequestRows['read']['paramsOf'];
 }
 
-/** What an event makes of the rows: the SQL twin of `evolve`. Called in the transaction that appends the event. */
+/** Applies an event to the rows: the SQL twin of `evolve`. Called in the transaction that appends the event. */
 export function createProjection(tables: Tables, bootId: string) {
   const { sessions, entries, inputs, runs, requests, partials, permissions, anchors, pathLength, paramsOf } = tables;
 
@@ -33,8 +33,8 @@ export function createProjection(tables: Tables, bootId: string) {
     partials.drop(message_id);
     if (!message) return;
     entries.insert(session_id, message, atMs);
-    const said = message.role === 'user' ? message.text.slice(0, limits.snippetCharsMax) : undefined;
-    sessions.addMessage(session_id, message_id, said, atMs);
+    const userText = message.role === 'user' ? message.text.slice(0, limits.snippetCharsMax) : undefined;
+    sessions.addMessage(session_id, message_id, userText, atMs);
   }
 
   function updateQueue({ payload }: DurableEvent & { type: 'queue_update' }): void {
@@ -46,8 +46,8 @@ export function createProjection(tables: Tables, bootId: string) {
     if (order) inputs.reorder(order);
   }
 
-  /** A session goes on where a person agreed, in the commit that acknowledges it. Rules and trust are facts of their own. */
-  function takeEffect({ session_id, request_id, outcome, result }: EventPayload<'ui_resolved'>): void {
+  /** An approved directory becomes the session's anchor in the commit of the answer. Rules and trust have events of their own. */
+  function applyAnswer({ session_id, request_id, outcome, result }: EventPayload<'ui_resolved'>): void {
     const params = outcome === 'answered' && result === true ? paramsOf(request_id) : undefined;
     if (params?.kind === 'directory') anchors.set(session_id, params.anchor);
   }
@@ -103,7 +103,7 @@ export function createProjection(tables: Tables, bootId: string) {
         break;
       case 'ui_resolved':
         requests.resolve(event.payload, atMs);
-        takeEffect(event.payload);
+        applyAnswer(event.payload);
         break;
       case 'usage_update': {
         const { input, output, cache_read, cache_write, cost_usd, context_left_percent } = event.payload;

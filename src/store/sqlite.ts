@@ -3,7 +3,7 @@ import type BetterSqlite3 from 'better-sqlite3';
 
 export type Database = BetterSqlite3.Database;
 
-/** The driver whose binary fits this Node: from Node-API 10 on the newer one, which older Nodes cannot load. */
+/** The SQLite driver for this Node: the one built on Node-API 10 where Node has it. */
 export function loadSqlite(): typeof BetterSqlite3 {
   const require = createRequire(import.meta.url);
   const name = Number(process.versions.napi) >= 10 ? 'better-sqlite3-napi' : 'better-sqlite3';

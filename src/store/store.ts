@@ -21,8 +21,7 @@ import { createTodoRows } from './rows/todo-rows.js';
 import { createTreeRows } from './rows/tree-rows.js';
 
 /**
- * All that is remembered, over one connection. Reading is free. What changes rows is in `write`, beside what reads them and never among it:
- * it is for `engine/commit`, and no other part of the daemon gets it.
+ * The readers and writers of all tables, over one connection. Writers are apart, in `write`, which only `engine/door/commit.ts` gets.
  */
 export function createStore(db: Database, bootId: string) {
   const meta = createMetaRows(db);
@@ -82,7 +81,7 @@ export function createStore(db: Database, bootId: string) {
       sweep: createSweep(db, search.write),
       project: createProjection({ ...projected, pathLength: entries.read.pathLength, paramsOf: requests.read.paramsOf }, bootId),
     },
-    /** Undefined when there is no such session, or it was deleted. */
+    /** Undefined when there is no such session, or the session was deleted. */
     load(sessionId: string): SessionState | undefined {
       const settings = sessions.read.load(sessionId);
       if (!settings) return undefined;
@@ -98,13 +97,13 @@ export function createStore(db: Database, bootId: string) {
 }
 export type Store = ReturnType<typeof createStore>;
 
-/** What changes rows. Callers own the transaction. */
+/** The writers of rows. Callers own the transaction. */
 export type StoreWriters = Store['write'];
 
-/** The store for everyone but `engine/commit`: there is nothing in it that changes a row. */
+/** The store without writers, for everyone but `engine/door/commit.ts`. */
 export type ReadStore = Omit<Store, 'db' | 'write'>;
 
-/** Takes the writers and the connection out, so that who gets the rest has no way to them. */
+/** Removes the writers and the connection from a store. */
 export function toReadStore({ db: _db, write: _write, ...readers }: Store): ReadStore {
   return readers;
 }

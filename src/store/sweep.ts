@@ -2,20 +2,20 @@ import { limits } from '../protocol/limits.js';
 import type { SearchRows } from './rows/search-rows.js';
 import type { Database } from './sqlite.js';
 
-/** Removes what a deleted session leaves behind, a batch at a time. Callers own the transaction. */
+/** Garbage collection of deleted sessions, a batch at a time. Callers own the transaction. */
 export function createSweep(db: Database, search: SearchRows['write']) {
-  /** Entries that a session which still lives hangs on, with all their ancestors. */
+  /** Entries of the deleted session that a branch still uses, with all their ancestors. */
   const kept = `WITH RECURSIVE kept (id, parent_id) AS (
       SELECT e.id, e.parent_id FROM entry e WHERE e.session_id = :session AND (
         EXISTS (SELECT 1 FROM session s WHERE (s.leaf_id = e.id OR s.base_id = e.id) AND s.id <> :session AND s.deleted = 0)
         OR EXISTS (SELECT 1 FROM entry c WHERE c.parent_id = e.id AND c.session_id <> :session))
       UNION SELECT e.id, e.parent_id FROM kept JOIN entry e ON e.id = kept.parent_id)`;
   const gone = `SELECT no FROM entry WHERE session_id = :session AND id NOT IN (SELECT id FROM kept) ORDER BY no DESC LIMIT :limit`;
-  const loosen = db.prepare(
+  const detachDeleted = db.prepare(
     'UPDATE session SET leaf_id = NULL, base_id = NULL WHERE deleted = 1 AND (leaf_id IS NOT NULL OR base_id IS NOT NULL)',
   );
-  // A session that is gone may have been the last to use what a shell keeps: look at the shells once more.
-  const reopen = db.prepare('UPDATE session SET deleted = 1 WHERE deleted = 2');
+  // The removed session may have been the last to use the entries of another deleted session: sweep those with entries again.
+  const sweepShellsAgain = db.prepare('UPDATE session SET deleted = 1 WHERE deleted = 2');
   const batch = db.prepare<[Record<string, unknown>], number>(`${kept} ${gone}`).pluck();
   const dropArtifacts = db.prepare('DELETE FROM artifact WHERE entry_id = (SELECT id FROM entry WHERE no = ?)');
   const dropEntry = db.prepare('DELETE FROM entry WHERE no = ?');
@@ -30,16 +30,16 @@ export function createSweep(db: Database, search: SearchRows['write']) {
     'DELETE FROM input WHERE id IN (SELECT id FROM input WHERE session_id = :session AND NOT EXISTS (SELECT 1 FROM input_text WHERE input_id = id) LIMIT :limit)',
     'DELETE FROM run WHERE id IN (SELECT id FROM run WHERE session_id = :session LIMIT :limit)',
   ].map((sql) => db.prepare<[Record<string, unknown>]>(sql));
-  const empty = db.prepare(
+  const deleteSession = db.prepare(
     'DELETE FROM session WHERE id = ? AND NOT EXISTS (SELECT 1 FROM entry WHERE session_id = session.id) AND NOT EXISTS (SELECT 1 FROM artifact WHERE session_id = session.id)',
   );
-  const settle = db.prepare(`UPDATE session SET deleted = 2, title = '', last_user_text = '' WHERE id = ?`);
+  const markAsShell = db.prepare(`UPDATE session SET deleted = 2, title = '', last_user_text = '' WHERE id = ?`);
 
   return {
-    /** A session whose entries a branch still uses stays as an empty shell. */
+    /** Removes a batch of rows. The row of a session whose entries a branch still uses stays, without title and text. */
     batch(sessionId: string): void {
       const some = { session: sessionId, limit: limits.sweepBatchRows };
-      loosen.run();
+      detachDeleted.run();
       for (const step of steps) if (step.run(some).changes > 0) return;
       const entries = batch.all(some);
       for (const no of entries) {
@@ -47,11 +47,11 @@ export function createSweep(db: Database, search: SearchRows['write']) {
         dropEntry.run(no);
       }
       if (entries.length > 0) return search.forget(entries);
-      if (empty.run(sessionId).changes > 0) reopen.run();
-      else settle.run(sessionId);
+      if (deleteSession.run(sessionId).changes > 0) sweepShellsAgain.run();
+      else markAsShell.run(sessionId);
     },
-    /** Gives a batch of free pages back to the file system. True when there are more. */
-    giveBack(): boolean {
+    /** Incremental vacuum: returns a batch of free pages to the file system. True when more are left. */
+    releasePages(): boolean {
       db.pragma(`incremental_vacuum(${limits.vacuumPagesMax})`);
       return (db.pragma('freelist_count', { simple: true }) as number) > 0;
     },

@@ -93,7 +93,7 @@ describe('while another program holds the store', () => {
     const lock = holdLock(daemon);
     finishAnswer();
     const { payload } = await talk.until((event) => event.type === 'ui_status');
-    expect(payload.params).toMatchObject({ key: 'store', text: expect.stringContaining('busy') });
+    expect(payload.params).toMatchObject({ key: 'store', text: expect.stringContaining('locked by another program') });
     expect((await talk.state()).run_state).toBe('running');
     expect(await talk.refused('abort')).toBe('store_busy');
     lock.release();

@@ -38,7 +38,7 @@ describe.skipIf(noTrace)('an fsync that fails (needs strace)', () => {
     const again = await openTalk(daemon, talk.session);
     expect((await again.texts()).slice(0, 2)).toEqual(['say before', 'before']);
     expect(await again.run('say after')).toBe('completed');
-    expect(readFileSync(join(daemon.paths.stateDir, 'berth.log'), 'utf8')).toContain('cannot be trusted');
+    expect(readFileSync(join(daemon.paths.stateDir, 'berth.log'), 'utf8')).toContain('fatal fault of the database');
     await daemon.terminate();
     expectSound(daemon);
   });

@@ -71,7 +71,7 @@ describe('words that are added behind the log', () => {
   test('come in batches of bounded length', async () => {
     await using berth = createTestEngine();
     say(berth, berth.session(), ...Array.from({ length: 10 }, () => 'wave '.repeat(limits.searchTextCharsMax / 5)));
-    berth.write(({ search }) => search.readOn());
+    berth.write(({ search }) => search.indexBatch());
     const { hits } = berth.store.search.search('wave', undefined, 10);
     expect(hits.length).toBeGreaterThan(0);
     expect(hits.length).toBeLessThan(10);

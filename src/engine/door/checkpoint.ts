@@ -22,7 +22,7 @@ export function createCheckpoint({ store, bookkeeping, live, fault }: Deps) {
   function save(): void {
     const { pieces: all, saved } = live.unsaved();
     // A message that ended since is whole in its entry.
-    const pieces = all.filter(({ messageId }) => store.runs.isSaying(messageId));
+    const pieces = all.filter(({ messageId }) => store.runs.isStreaming(messageId));
     const done = pieces.length === 0 || bookkeeping.tryMaintain(({ partials }) => pieces.forEach((piece) => partials.append(piece)));
     if (done) saved();
     fault('checkpoint.saved');

@@ -4,7 +4,7 @@ import { emptySession, evolve, type SessionState } from '../../core/session.js';
 import { refusal, type Refusal } from '../../protocol/errors.js';
 import { noSession, type DurableEvent } from '../../protocol/events.js';
 import { limits } from '../../protocol/limits.js';
-import { classifyFault, StoreRefused, type PassingFault, type StoreFault } from '../../store/faults.js';
+import { classifyFault, StoreRefused, type TransientFault, type StoreFault } from '../../store/faults.js';
 import type { Store, StoreWriters } from '../../store/store.js';
 import type { FaultPoint } from './fault-points.js';
 
@@ -35,7 +35,7 @@ export interface Bookkeeping {
   /** `maintain` for work that is retried later: false when the disk is full or the database is locked. */
   tryMaintain(work: (rows: BookkeepingRows) => void): boolean;
   /** `maintain` for callers that report the fault: undefined when the work was committed. */
-  attemptMaintain(work: (rows: BookkeepingRows) => void): PassingFault | undefined;
+  attemptMaintain(work: (rows: BookkeepingRows) => void): TransientFault | undefined;
 }
 
 interface Deps {
@@ -54,7 +54,7 @@ interface Deps {
 }
 
 /** Messages for transient faults: cause and remedy. */
-const faultMessages: Record<PassingFault, string> = {
+const faultMessages: Record<TransientFault, string> = {
   storage_full: 'the disk that holds the store is full; free some space and try again',
   store_busy: 'another program holds a lock on the database (SQLITE_BUSY); try again',
 };
@@ -97,7 +97,7 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
     db.pragma(`busy_timeout = ${wait ? limits.busyTimeoutMs : 0}`);
   }
 
-  function withFaults<T>(work: () => T): { done: T } | { fault: PassingFault } {
+  function withFaults<T>(work: () => T): { done: T } | { fault: TransientFault } {
     try {
       const done = work();
       setLockWait(true);
@@ -150,7 +150,7 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
     return { ok: true, seq: log.head(), reply: done.reply as Reply };
   }
 
-  function attemptMaintain(work: (rows: BookkeepingRows) => void): PassingFault | undefined {
+  function attemptMaintain(work: (rows: BookkeepingRows) => void): TransientFault | undefined {
     const result = withFaults(() => db.transaction(() => work(write)).immediate());
     return 'fault' in result ? result.fault : undefined;
   }

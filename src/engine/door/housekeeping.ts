@@ -31,7 +31,7 @@ export function createHousekeeping({ store, bookkeeping, now, dropFiles }: Deps)
       more = sessionId !== undefined || log.prune(now());
       if (more) removed = true;
       // Vacuum last, and only after a removal: a store that only grows has no free pages.
-      else if (removed) removed = more = sweep.giveBack();
+      else if (removed) removed = more = sweep.releasePages();
     });
     return done && more;
   }
@@ -47,7 +47,7 @@ export function createHousekeeping({ store, bookkeeping, now, dropFiles }: Deps)
     setImmediate(work);
   }
 
-  const indexBatch = ({ search }: BookkeepingRows): void => search.readOn();
+  const indexBatch = ({ search }: BookkeepingRows): void => search.indexBatch();
 
   /** Indexes a batch, then the next. When the disk is full or the database is locked, the next commit schedules another try. */
   function indexNext(): void {

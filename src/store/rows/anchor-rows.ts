@@ -1,6 +1,6 @@
 import type { Database } from '../sqlite.js';
 
-/** Which directory a session works in, whatever its name means by now. */
+/** The identity of a session's directory: its real path and inode when it was approved. */
 export interface Anchor {
   realPath: string;
   device: string;
@@ -22,7 +22,7 @@ export function createAnchorRows(db: Database) {
   );
   return {
     read: {
-      /** Undefined for sessions that have not been used since directories are remembered. */
+      /** Undefined for sessions of earlier versions that have not been used since. */
       read(sessionId: string): Anchor | undefined {
         const row = read.get(sessionId);
         return row && { realPath: row.real_path, device: row.device, inode: row.inode };

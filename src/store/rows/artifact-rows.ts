@@ -4,7 +4,7 @@ export interface ArtifactPiece {
   mimeType: string;
   data: Buffer;
   totalBytes: number;
-  /** What came after them and was not kept. */
+  /** Bytes at the end that were not stored. */
   droppedBytes: number;
 }
 
@@ -13,7 +13,7 @@ export interface FoundArtifact {
   mimeType: string;
   bytes: number;
   droppedBytes: number;
-  /** Its name below `artifacts/`; null for the text of a message. */
+  /** The file name below `artifacts/`; null for the text of a message. */
   file: string | null;
   entryId: string | null;
 }
@@ -27,7 +27,7 @@ interface Row {
   dropped_bytes: number;
 }
 
-/** Things too long for a line. A message's artifact is its whole text, read in place; others are files. Callers own the transaction. */
+/** Artifacts: texts too long for a line. That of a message is read from its entry; others are files. Callers own the transaction. */
 export function createArtifactRows(db: Database) {
   const find = db.prepare<[string], Row>('SELECT session_id, entry_id, file, mime_type, bytes, dropped_bytes FROM artifact WHERE id = ?');
   const piece = db.prepare<[number, number, string], Buffer>('SELECT substr(CAST(text AS BLOB), ?, ?) FROM entry WHERE id = ?').pluck();
@@ -51,7 +51,7 @@ export function createArtifactRows(db: Database) {
       },
       readEntry: (entryId: string, offset: number, limit: number): Buffer => piece.get(offset + 1, limit, entryId) ?? Buffer.alloc(0),
       filesOf: (sessionId: string): string[] => files.all(sessionId),
-      /** Whether a row still counts on this file. */
+      /** Whether a row refers to this file. */
       hasFile: (file: string): boolean => exists.get(file) !== undefined,
     },
     write: {
@@ -62,7 +62,7 @@ export function createArtifactRows(db: Database) {
         const { id, sessionId, file, mimeType, bytes, droppedBytes } = artifact;
         insert.run(id, sessionId, file, mimeType, bytes, droppedBytes, atMs);
       },
-      /** Counts the oldest files as dropped until all have `bytesMax` at most, but never the one of `exceptId`. Returns their names. */
+      /** Quota: marks the oldest files as dropped until all have `bytesMax` at most, but never that of `exceptId`. Returns their names. */
       dropOldest(bytesMax: number, exceptId: string): string[] {
         let bytes = fileBytes.get() ?? 0;
         const dropped: string[] = [];

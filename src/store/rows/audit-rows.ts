@@ -9,20 +9,19 @@ interface Row extends Omit<AuditView, 'at' | 'by'> {
   decided_by: string;
 }
 
-/** The record of who decided what. Callers own the transaction. */
+/** The audit log of authorized and denied calls. Callers own the transaction. */
 export function createAuditRows(db: Database) {
   const insert = db.prepare(
     `INSERT INTO audit (at_ms, session_id, run_id, tool_call_id, tool_name, subject, action, decided_by, why)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  // The oldest go when there are too many.
   const trim = db.prepare<[number]>('DELETE FROM audit WHERE no <= (SELECT max(no) FROM audit) - ?');
   const newest = db.prepare<[Record<string, unknown>], Row>(
     'SELECT * FROM audit WHERE (:session IS NULL OR session_id = :session) AND (:before IS NULL OR no < :before) ORDER BY no DESC LIMIT :limit',
   );
   return {
     read: {
-      /** The newest first. */
+      /** A page of audit rows, the newest first. */
       page(sessionId: string | undefined, before: number | undefined, limit: number): { no: number; view: AuditView }[] {
         const rows = newest.all({ session: sessionId ?? null, before: before ?? null, limit });
         return rows.map(({ no, at_ms, decided_by, session_id, run_id, tool_call_id, tool_name, subject, action, why }) => ({

@@ -22,7 +22,7 @@ export interface EntryRow {
   at_ms: number;
 }
 
-/** The entries from one to the root, as the table `path` of a query. Its parameters: where it begins, and how many at most. */
+/** A common table expression `path`: the entries from a leaf to the root. Parameters: the id of the leaf and a limit. */
 export const pathUpward = `WITH RECURSIVE path (no, parent_id, depth) AS (
   SELECT no, parent_id, 0 FROM entry WHERE id = ?
   UNION ALL SELECT e.no, e.parent_id, depth + 1 FROM path JOIN entry e ON e.id = path.parent_id LIMIT ?)`;
@@ -32,7 +32,7 @@ export function contentOf(row: EntryRow): ContentBlock[] {
   return row.content === null ? [{ type: 'text', text: row.text }] : (JSON.parse(row.content) as ContentBlock[]);
 }
 
-/** What is known of an entry beside what it says. */
+/** The fields of an entry without its text and content. */
 export function factsOf(row: EntryRow): Omit<Message, 'text' | 'content'> {
   return {
     type: 'message',

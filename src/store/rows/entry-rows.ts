@@ -19,7 +19,7 @@ export function createEntryRows(db: Database) {
   const byId = db.prepare<[string], EntryRow>('SELECT * FROM entry WHERE id = ?');
   const roleById = db.prepare<[string], { role: string; parent_id: string | null }>('SELECT role, parent_id FROM entry WHERE id = ?');
   const pathLength = db.prepare<[string, number], number>(`${pathUpward} SELECT count(*) FROM path`).pluck();
-  // Children have higher numbers than their parents: below the number of what is looked for, there is nothing to find.
+  // A child has a higher number than its parent, so the walk ends at the number of the wanted entry.
   const inPath = db
     .prepare<[string, string], number>(
       `WITH RECURSIVE wanted (no) AS MATERIALIZED (SELECT no FROM entry WHERE id = ?),
@@ -45,7 +45,7 @@ export function createEntryRows(db: Database) {
       },
       ...createPageRows(db, find),
       ...createHistoryRows(db),
-      /** Where a retry begins: the last message of a user, or the summary that was made right after it. */
+      /** The entry that a retry starts from: the last user message, or the summary right after it. */
       retryPoint(leafId: string | null): string | undefined {
         let summaryId: string | undefined;
         for (let id = leafId; id !== null;) {
@@ -95,7 +95,7 @@ export function createEntryRows(db: Database) {
 }
 export type EntryRows = ReturnType<typeof createEntryRows>;
 
-/** An entry as the wire shows it: cut, with an artifact for the rest, when it is too long for a line. */
+/** An entry as clients see it: truncated, with an artifact for the whole text, when it is too long for a line. */
 function toMessage(row: EntryRow): Message {
   const whole = contentOf(row);
   const facts = factsOf(row);

@@ -4,27 +4,27 @@ import type { CompactionFacts, ContentBlock, Message } from '../../protocol/mess
 import { contentOf, factsOf, type EntryRow } from './entry-row.js';
 import type { Database } from '../sqlite.js';
 
-/** An entry as a model is given it. Its message is whole, however long it is. */
+/** An entry for a model request. Its message is never truncated. */
 export interface HistoryEntry {
   message: Message;
   content: ContentBlock[];
-  /** It was kept when the newest summary was made: what follows the summary was said in other company. */
+  /** Written before the newest summary: its thinking signatures are invalid now. */
   isBeforeSummary: boolean;
 }
 
-/** A history that can be extended when its leaf has moved on. */
+/** A history that can be extended when its leaf has moved. */
 export interface ReadHistory {
   leafId: string | null;
   entries: readonly HistoryEntry[];
-  /** Of the stored content of its entries. */
+  /** Bytes of the stored content of its entries. */
   bytes: number;
-  /** Entries that were looked at, also those that a summary stands for. */
+  /** Entries that were read, also summaries. */
   walked: number;
 }
 
-/** The histories that models are given. */
+/** Reads histories for model requests. */
 export function createHistoryRows(db: Database) {
-  // The text of a message with content of its own is in that content already.
+  // The text column is read only where content is NULL: otherwise the content has the text.
   const byId = db.prepare<[string], EntryRow>(
     `SELECT no, id, session_id, parent_id, role, run_id, turn_kind, content, iif(content IS NULL, text, '') AS text, bytes, model,
        stop_reason, usage, tool_call_id, tool_name, is_error, skipped, compaction, at_ms FROM entry WHERE id = ?`,
@@ -41,8 +41,8 @@ export function createHistoryRows(db: Database) {
   }
 
   /**
-   * What a model is given: the newest messages of the path, whole, oldest first. The newest summary comes first and stands for
-   * what was before the oldest message that it kept; older summaries are part of it.
+   * The newest messages of the path within the limits, oldest first. The newest summary comes first and replaces the messages before the
+   * oldest one that it kept; older summaries are part of it.
    */
   function readHistory(leafId: string | null): ReadHistory {
     const rows: EntryRow[] = [];
@@ -66,18 +66,18 @@ export function createHistoryRows(db: Database) {
     return { leafId, entries: all.map((row) => toEntry(row, summary !== undefined && row.no < summary.no)), bytes, walked };
   }
 
-  /** The history at a later leaf, of which only what is new is read. Undefined when it is not the known one with more at its end. */
-  function extendHistory(known: ReadHistory, leafId: string | null): ReadHistory | undefined {
-    if (known.leafId === null) return undefined;
+  /** Extends a cached history to a later leaf: only new entries are read. Undefined when the leaf is no descendant of the cached leaf. */
+  function extendHistory(cached: ReadHistory, leafId: string | null): ReadHistory | undefined {
+    if (cached.leafId === null) return undefined;
     const rows: EntryRow[] = [];
-    let { bytes, walked } = known;
+    let { bytes, walked } = cached;
     for (const row of pathUp(leafId)) {
-      if (row.id === known.leafId) {
-        return { leafId, entries: [...known.entries, ...rows.reverse().map((newer) => toEntry(newer, false))], bytes, walked };
+      if (row.id === cached.leafId) {
+        return { leafId, entries: [...cached.entries, ...rows.reverse().map((newer) => toEntry(newer, false))], bytes, walked };
       }
       bytes += row.bytes;
       walked++;
-      // A summary stands for what is known, and at the bounds the oldest would have to go.
+      // A new summary replaces cached entries, and at the limits the oldest would have to be removed: read the history anew.
       if (row.compaction !== null || bytes > limits.contextBytesMax || walked > limits.contextMessagesMax) return undefined;
       rows.push(row);
     }

@@ -27,7 +27,7 @@ interface AckRow {
   content: string | null;
 }
 
-/** The queue, and the memory of what was acknowledged. Callers own the transaction. */
+/** The input queue, and the acknowledged inputs for idempotent retries. Callers own the transaction. */
 export function createInputRows(db: Database) {
   const waiting = db.prepare<[string], WaitingRow>(
     `SELECT id, kind, input.revision, hold, client, for_next_run, ack_run_id, coalesce(t.text, first_text) AS text, images
@@ -69,7 +69,7 @@ export function createInputRows(db: Database) {
         const { session_id: sessionId, command, ack_run_id: runId, ack_seq: seq, text } = row;
         return { sessionId, command, text, content: parseContent(row.content), runId, seq };
       },
-      /** What an input was sent with. An edit changes its text, never its content. */
+      /** The content that an input was sent with. An edit changes the text, never the content. */
       contentOf: (inputId: string): ContentBlock[] | null => parseContent(contentOf.get(inputId) ?? null),
       imagesOf: (inputId: string): QueuedImage[] | undefined => parseImages(imagesOf.get(inputId) ?? null),
       textRevision: (inputId: string): number => textRevision.get(inputId) ?? 1,
@@ -101,11 +101,11 @@ export function createInputRows(db: Database) {
         );
         if (!isBrief) insertText.run(inputId, 1, text, json);
       },
-      /** The run that inputs were accepted for has begun: the others of them wait like any other. */
+      /** The run that inputs were accepted for has begun: those still waiting are ordinary inputs now. */
       begin(runId: string): void {
         begin.run(runId);
       },
-      /** An input is taken, removed or dropped once. */
+      /** An input leaves the queue once: taken, removed or dropped. */
       leave(inputId: string, state: 'taken' | 'removed' | 'dropped', runId: string | null): void {
         assert.equal(leave.run(state, runId, inputId).changes, 1, 'an input leaves the queue once');
       },

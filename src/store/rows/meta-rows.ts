@@ -2,7 +2,7 @@ import type { Database } from '../sqlite.js';
 
 type MetaKey = 'log_id' | 'log_floor' | 'active_session' | 'search_mark' | 'first_session';
 
-/** The few facts about the store itself. Callers own the transaction. */
+/** Key-value pairs about the store itself. Callers own the transaction. */
 export function createMetaRows(db: Database) {
   const read = db.prepare<[string], string>('SELECT value FROM meta WHERE key = ?').pluck();
   const write = db.prepare<[string, string]>(

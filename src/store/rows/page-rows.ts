@@ -3,7 +3,7 @@ import type { Message } from '../../protocol/messages.js';
 import { pathUpward } from './entry-row.js';
 import type { Database } from '../sqlite.js';
 
-/** A message as the wire shows it, encoded. */
+/** A message, encoded as JSON for a reply. */
 export interface EncodedMessage {
   id: string;
   json: string;
@@ -19,14 +19,14 @@ export interface PageRequest {
   limit: number;
   before?: string;
   after?: string;
-  /** How much of a line the page may take. */
+  /** The size limit of the page. */
   bytesMax?: number;
 }
 
-/** The `json` is NULL for an entry that is too long for a line: it has to be cut. */
+/** `json` is NULL for an entry that is too long for a line and must be truncated. */
 type PageRow = [id: string, parentId: string | null, bytes: number, json: string | null];
 
-// Encoded by SQLite: a message of eighteen columns costs four times as much when each of them becomes a value of JavaScript first.
+// SQLite encodes the JSON: converting eighteen columns to JavaScript values first takes four times as long.
 const columns = `id, parent_id, bytes, iif(bytes > ${limits.messageInlineBytesMax}, NULL,
   '{"type":"message","id":' || json_quote(id) || ',"parent_id":' || json_quote(parent_id) || ',"role":' || json_quote(role)
   || ',"run_id":' || json_quote(run_id) || ',"turn_kind":' || json_quote(turn_kind)
@@ -39,10 +39,10 @@ const columns = `id, parent_id, bytes, iif(bytes > ${limits.messageInlineBytesMa
   || iif(compaction IS NULL, '', ',"compaction":' || compaction)
   || ',"text":' || json_quote(text) || ',"content":' || ifnull(content, '[{"type":"text","text":' || json_quote(text) || '}]') || '}')`;
 
-/** Pages of the path to a leaf, as they are sent. `find` reads a message that has to be cut. */
+/** Pages of messages on the path to a leaf, encoded. `find` reads a message that must be truncated. */
 export function createPageRows(db: Database, find: (id: string) => Message | undefined) {
   const byId = db.prepare<[string], PageRow>(`SELECT ${columns} FROM entry WHERE id = ?`).raw();
-  const placeOf = db.prepare<[string], [sessionId: string, no: number]>('SELECT session_id, no FROM entry WHERE id = ?').raw();
+  const positionOf = db.prepare<[string], [sessionId: string, no: number]>('SELECT session_id, no FROM entry WHERE id = ?').raw();
   const backwards = db
     .prepare<[string, number], PageRow>(`SELECT ${columns} FROM entry WHERE session_id = ? AND no <= ? ORDER BY no DESC`)
     .raw();
@@ -53,14 +53,14 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
     .pluck();
 
   /**
-   * The path from an entry towards the root, read an entry at a time: whoever has enough has read no more than that. A parent mostly is
-   * the entry before in its session, where it is found without looking for it.
+   * The path from an entry towards the root, read lazily. A parent mostly is the previous entry of its session, so a range scan finds it
+   * without an index lookup.
    */
   function* pathUp(fromId: string | null): Generator<PageRow> {
     for (let wanted = fromId; wanted !== null;) {
-      const place = placeOf.get(wanted);
-      if (!place) return;
-      for (const row of backwards.iterate(...place)) {
+      const position = positionOf.get(wanted);
+      if (!position) return;
+      for (const row of backwards.iterate(...position)) {
         const [id, parentId] = row;
         if (id !== wanted) break;
         yield row;
@@ -69,7 +69,7 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
     }
   }
 
-  /** The path from the child of `afterId` to the leaf. Where it forks, the way is found from the leaf. */
+  /** The path from the child of `afterId` to the leaf. From a fork on, the path is read from the leaf. */
   function* pathDown(leafId: string, afterId: string): Generator<PageRow> {
     for (let id = afterId; id !== leafId;) {
       const [child, sibling] = children.all(id);
@@ -96,7 +96,7 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
     return { id, json: json ?? JSON.stringify(find(id)) };
   }
 
-  /** As many as fit a line, walking from `fromId` towards the root; returned oldest first. */
+  /** Messages that fit a page, from `fromId` towards the root; returned oldest first. */
   function pageUp(fromId: string | null, limit: number, bytesMax: number): MessagePage {
     const messages: EncodedMessage[] = [];
     let bytes = 0;
@@ -110,7 +110,7 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
     return { messages: messages.reverse(), hasMore: false };
   }
 
-  /** As many as fit a line, from the child of `afterId` on the path towards the leaf. */
+  /** Messages that fit a page, from the child of `afterId` on the path towards the leaf. */
   function pageDown(leafId: string | null, afterId: string, limit: number, bytesMax: number): MessagePage {
     const messages: EncodedMessage[] = [];
     let bytes = 0;
@@ -130,7 +130,7 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
   };
 }
 
-/** About what a row costs on the wire: its content and its text again. */
+/** Estimated bytes of an encoded row, which has its text twice. */
 function wireBytes([, , bytes]: PageRow): number {
   return 2 * Math.min(bytes, limits.messageInlineBytesMax) + 500;
 }

@@ -9,7 +9,7 @@ export interface PartialPiece {
   text: string;
 }
 
-/** What open messages have said so far, piece by piece. Callers own the transaction. */
+/** Checkpoints of streaming messages, append-only pieces of text. Callers own the transaction. */
 export function createPartialRows(db: Database) {
   const append = db.prepare('INSERT OR REPLACE INTO partial (message_id, block, "offset", kind, text) VALUES (?, ?, ?, ?, ?)');
   const pieces = db.prepare<[string], { block: number; kind: PartialPiece['kind']; text: string }>(
@@ -18,7 +18,7 @@ export function createPartialRows(db: Database) {
   const drop = db.prepare('DELETE FROM partial WHERE message_id = ?');
   return {
     read: {
-      /** The text and thinking that a message had reached. Half-made tool calls are not among it. */
+      /** The saved text and thinking of a message, without incomplete tool calls. */
       content(messageId: string): ContentBlock[] {
         const blocks = new Map<number, { kind: PartialPiece['kind']; text: string }>();
         for (const { block, kind, text } of pieces.iterate(messageId)) {

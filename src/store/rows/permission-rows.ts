@@ -16,7 +16,7 @@ interface Row {
   at_ms: number;
 }
 
-/** Rules that people made, and which content of a workspace they trust. Callers own the transaction. */
+/** Permission rules, and trust in workspace configs. Callers own the transaction. */
 export function createPermissionRows(db: Database) {
   const insert = db.prepare('INSERT INTO permission (no, workspace, session_id, rule, said_by, at_ms) VALUES (?, ?, ?, ?, ?, ?)');
   const remove = db.prepare<[number]>('DELETE FROM permission WHERE no = ?');
@@ -41,22 +41,22 @@ export function createPermissionRows(db: Database) {
   return {
     read: {
       all: (): PermissionRow[] => all.all().map(toPermission),
-      /** What counts for a session in a workspace. */
+      /** The rules in force for a session in a workspace. */
       inForce: (workspace: string, sessionId: string): PermissionRow[] => inForce.all(workspace, sessionId).map(toPermission),
       count: (): number => count.get() ?? 0,
-      /** The number of a rule that is there. */
+      /** The number of an equal rule. */
       find: (scope: RuleScope, rule: RuleRow): number | undefined =>
         same.get(scope.workspace ?? '', scope.sessionId ?? '', JSON.stringify(rule)),
-      /** The highest number that any rule ever had: no number is given twice. */
+      /** The highest number that any rule ever had: numbers are not reused. */
       last: (): number => last.get() ?? 0,
       get(no: number): PermissionRow | undefined {
         const row = byNo.get(no);
         return row && toPermission(row);
       },
-      /** Undefined when nobody was asked about this content yet. */
+      /** Undefined when nobody has decided about this digest yet. */
       isTrusted(workspace: string, digest: string): boolean | undefined {
-        const known = trusted.get(workspace, digest);
-        return known === undefined ? undefined : known === 1;
+        const trust = trusted.get(workspace, digest);
+        return trust === undefined ? undefined : trust === 1;
       },
     },
     write: {

@@ -2,11 +2,11 @@ import type { Database } from '../sqlite.js';
 
 export interface ProcessRow {
   pid: number;
-  /** Clock ticks from the machine's start to that of the process. */
+  /** Start time of the process, in clock ticks since boot. */
   startTime: number;
-  /** Which start of the machine that is. */
+  /** The kernel's boot id. */
   bootId: string;
-  /** What all its descendants carry. */
+  /** The environment variable that all descendants of the process inherit. */
   marker: string;
   sessionId: string;
   runId: string;
@@ -23,7 +23,7 @@ interface Row {
   tool_call_id: string;
 }
 
-/** Children that run now, and after a crash those that may still do. Callers own the transaction. */
+/** Child processes that run, and after a crash those that may be orphans. Callers own the transaction. */
 export function createProcessRows(db: Database, daemonBootId: string) {
   const insert = db.prepare(
     `INSERT OR REPLACE INTO process (pid, start_time, boot_id, machine_boot_id, marker, session_id, run_id, tool_call_id)
@@ -33,7 +33,7 @@ export function createProcessRows(db: Database, daemonBootId: string) {
   const left = db.prepare<[string], Row>('SELECT * FROM process WHERE boot_id <> ?');
   return {
     read: {
-      /** Those of daemons before this one. */
+      /** Processes of earlier daemons. */
       left: (): ProcessRow[] =>
         left.all(daemonBootId).map((row) => ({
           pid: row.pid,
@@ -46,7 +46,7 @@ export function createProcessRows(db: Database, daemonBootId: string) {
         })),
     },
     write: {
-      /** A row that is there already is replaced. */
+      /** Inserts or replaces a row. */
       put({ pid, startTime, bootId, marker, sessionId, runId, toolCallId }: ProcessRow): void {
         insert.run(pid, startTime, daemonBootId, bootId, marker, sessionId, runId, toolCallId);
       },

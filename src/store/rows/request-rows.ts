@@ -23,11 +23,11 @@ interface RequestRow {
 export interface AskedRequest {
   requestId: string;
   expiresAtMs: number | null;
-  /** Undefined while it is open. */
+  /** Undefined while the request is open. */
   resolved: { outcome: string; by: string; result: UiAnswer } | undefined;
 }
 
-/** Requests to people and their answers; the rows stay as the record of who decided what. Callers own the transaction. */
+/** Requests to people and their answers, which stay as an audit trail. Callers own the transaction. */
 export function createRequestRows(db: Database) {
   const insert = db.prepare(
     `INSERT INTO ui_request (id, session_id, run_id, turn_id, tool_call_id, ask_key, method, params, expires_ms, at_ms)
@@ -50,7 +50,7 @@ export function createRequestRows(db: Database) {
   return {
     read: {
       open: (sessionId: string): UiRequest[] => open.all(sessionId).map(toRequest),
-      /** The sessions that have put a question which is open. */
+      /** The sessions with an open request. */
       askingSessions: (): string[] => asking.all(),
       allOpen: (): UiRequest[] => allOpen.all().map(toRequest),
       find(runId: string, turnId: string, toolCallId: string, askKey: string): AskedRequest | undefined {
@@ -66,10 +66,10 @@ export function createRequestRows(db: Database) {
               };
         return { requestId: row.id, expiresAtMs: row.expires_ms, resolved };
       },
-      /** The calls of a turn that have put a question. */
+      /** The calls of a turn that have made a request. */
       askedCalls: (runId: string, turnId: string): Set<string> => new Set(asked.all(runId, turnId)),
       sessionOf: (requestId: string): string | undefined => sessionOf.get(requestId),
-      /** What was asked; undefined when there is no such request. */
+      /** The params of a request; undefined when there is no such request. */
       paramsOf(requestId: string): RequestParams | undefined {
         const row = byId.get(requestId);
         return row && toParams(row);
@@ -90,7 +90,7 @@ export function createRequestRows(db: Database) {
 }
 export type RequestRows = ReturnType<typeof createRequestRows>;
 
-/** Rows of earlier versions are read as if they had been written today, so that they can be shown and answered. */
+/** Converts params of earlier versions to the current shape, so that old requests can be shown and answered. */
 function toParams({ session_id, method, params }: RequestRow): RequestParams {
   return currentParams({ session_id, method, params: JSON.parse(params) as Record<string, unknown> });
 }

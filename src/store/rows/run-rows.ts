@@ -45,7 +45,7 @@ export function createRunRows(db: Database) {
   const activeHead = db.prepare<[string], { id: string; aborting: number }>(
     'SELECT id, aborting FROM run WHERE session_id = ? AND ended_seq IS NULL',
   );
-  const saying = db.prepare<[string], number>('SELECT 1 FROM run WHERE message_id = ? AND ended_seq IS NULL').pluck();
+  const streaming = db.prepare<[string], number>('SELECT 1 FROM run WHERE message_id = ? AND ended_seq IS NULL').pluck();
   const allActive = db.prepare<[], RunRecord>('SELECT * FROM run WHERE ended_seq IS NULL ORDER BY started_seq');
   const last = db.prepare<[string], Pick<RunRecord, 'id' | 'outcome' | 'error' | 'abandoned'>>(
     `SELECT id, outcome, error, abandoned FROM run WHERE session_id = ? AND ended_seq IS NOT NULL AND turns > 0
@@ -115,13 +115,13 @@ export function createRunRows(db: Database) {
         const row = active.get(sessionId);
         return row ? toActive(row) : null;
       },
-      /** The same without its turn and calls, for who looks after every commit. */
+      /** `active` without turn and calls: cheap enough for every wake. */
       activeHead(sessionId: string): { id: string; aborting: boolean } | undefined {
         const row = activeHead.get(sessionId);
         return row && { id: row.id, aborting: row.aborting === 1 };
       },
-      /** Whether a message is open. */
-      isSaying: (messageId: string): boolean => saying.get(messageId) !== undefined,
+      /** Whether a message is still streaming. */
+      isStreaming: (messageId: string): boolean => streaming.get(messageId) !== undefined,
       allActive: (): { runId: string; sessionId: string; bootId: string; attempts: number }[] =>
         allActive.all().map(({ id, session_id, boot_id, attempts }) => ({ runId: id, sessionId: session_id, bootId: boot_id, attempts })),
       last(sessionId: string): LastRun | null {
@@ -134,7 +134,7 @@ export function createRunRows(db: Database) {
         const rows = pageBefore.all(sessionId, from, limit + 1);
         return { runs: rows.slice(0, limit).map(toRunRow), hasMore: rows.length > limit };
       },
-      /** Runs that a client which just came may want to see whole: in progress, or ended a moment ago. */
+      /** Runs to replay for a client of protocol version 1: active ones, and those that ended since. */
       recent(sinceMs: number): string[] {
         return [...allActive.all(), ...endedSince.all(sinceMs)].map(({ id }) => id);
       },
@@ -150,7 +150,7 @@ export function createRunRows(db: Database) {
         const { changes } = end.run(outcome, toJson(error), toJson(usage), seq, atMs, run_id);
         assert.equal(changes, 1, 'a run ends once');
       },
-      /** Until the run has ended, its `error` is why it is aborted. */
+      /** The column `error` of a run that is being aborted has the reason of the abort. */
       abort(runId: string, reason: string | null): void {
         abort.run(reason === null ? null : toJson({ code: 'aborted', message: reason } satisfies RunError), runId);
       },
@@ -183,7 +183,7 @@ export function createRunRows(db: Database) {
       endCall(runId: string, callId: string): void {
         dropCall.run(runId, callId);
       },
-      /** A parked run goes on under the daemon that found it. */
+      /** Recovery: a parked run goes on under the new daemon. */
       adopt(runId: string, bootId: string): void {
         adopt.run(bootId, runId);
       },

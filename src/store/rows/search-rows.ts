@@ -12,11 +12,11 @@ export interface SearchHit {
 }
 
 /**
- * The words of ended messages. They are added behind the log, many messages at a time: a full-text index costs more to
- * write than the message itself, and nobody waits for it. Callers own the transaction.
+ * The full-text index (FTS5) of ended messages. It is updated behind the log, in batches: indexing a message costs more than writing it,
+ * and no commit waits for the index. Callers own the transaction.
  */
 export function createSearchRows(db: Database, meta: MetaRows) {
-  const unread = db.prepare<[number, number, number], { no: number; text: string }>(
+  const unindexed = db.prepare<[number, number, number], { no: number; text: string }>(
     'SELECT no, substr(text, 1, ?) AS text FROM entry WHERE no > ? ORDER BY no LIMIT ?',
   );
   const add = db.prepare<[number, string]>('INSERT INTO entry_search (rowid, text) VALUES (?, ?)');
@@ -33,7 +33,7 @@ export function createSearchRows(db: Database, meta: MetaRows) {
 
   return {
     read: {
-      /** True when there are words that a search would miss. */
+      /** True when entries are not indexed yet. */
       isBehind: (): boolean => (newest.get() ?? 0) > mark(),
       search(query: string, sessionId: string | undefined, limit: number): { hits: SearchHit[]; hasMore: boolean } {
         const words = toMatch(query);
@@ -50,17 +50,17 @@ export function createSearchRows(db: Database, meta: MetaRows) {
       },
     },
     write: {
-      /** Adds the words of some more entries. */
-      readOn(): void {
+      /** Indexes a batch of entries. */
+      indexBatch(): void {
         let chars = 0;
-        for (const { no, text } of unread.all(limits.searchTextCharsMax, mark(), limits.searchBatchRows)) {
+        for (const { no, text } of unindexed.all(limits.searchTextCharsMax, mark(), limits.searchBatchRows)) {
           add.run(no, text);
           moveMark(no);
           chars += text.length;
           if (chars > limits.searchBatchCharsMax) break;
         }
       },
-      /** Called when entries have been removed. Their numbers may be given again. */
+      /** Removes deleted entries from the index: their numbers may be reused. */
       forget(nos: number[]): void {
         const read = mark();
         for (const no of nos) if (no <= read) drop.run(no);
@@ -71,7 +71,7 @@ export function createSearchRows(db: Database, meta: MetaRows) {
 }
 export type SearchRows = ReturnType<typeof createSearchRows>;
 
-/** Words as FTS5 phrases, so that what a person types is never query syntax. */
+/** Quotes words as FTS5 phrases: the input is never query syntax. */
 function toMatch(query: string): string {
   const words = query.normalize('NFC').match(/[\p{L}\p{N}\p{M}_]+/gu) ?? [];
   return words.map((word) => `"${word}"`).join(' ');

@@ -44,7 +44,7 @@ interface ListRecord {
   paused: number;
 }
 
-/** What a session is, but for its queue, run and requests. */
+/** The state of a session without its queue, run and requests. */
 export type SessionSettings = Omit<SessionState, 'inputs' | 'run' | 'lastRun' | 'requests'>;
 
 export interface SessionQuery {
@@ -56,7 +56,7 @@ export interface SessionQuery {
   limit: number;
 }
 
-/** Columns that a session_update may set, by their names on the wire. */
+/** Columns that a session_update event may set; the fields of its payload have the same names. */
 const settable = [
   'title',
   'cwd',
@@ -173,7 +173,7 @@ export function createSessionRows(db: Database) {
           atMs,
         );
       },
-      /** `pathCount` goes with a leaf. */
+      /** `pathCount` is the path length of a new leaf. */
       update(payload: EventPayload<'session_update'>, pathCount: number | undefined, atMs: number): void {
         for (const [name, statement] of setters) {
           const value = payload[name];
@@ -200,7 +200,7 @@ export function createSessionRows(db: Database) {
 }
 export type SessionRows = ReturnType<typeof createSessionRows>;
 
-/** The cursor of the page that goes on after a row. */
+/** The cursor for the page after a row. */
 export function cursorAfter(row: SessionListRow | undefined): string | null {
   return row ? `${Date.parse(row.updated_at)}:${row.session_id}` : null;
 }

@@ -1,7 +1,7 @@
 import type { TodoItem } from '../../protocol/todos.js';
 import type { Database } from '../sqlite.js';
 
-/** The list that an agent keeps of what is to be done, one a session. Callers own the transaction. */
+/** The to-do list of an agent, one a session. Callers own the transaction. */
 export function createTodoRows(db: Database) {
   const read = db.prepare<[string], string>('SELECT items FROM todo WHERE session_id = ?').pluck();
   const write = db.prepare(
