@@ -10,48 +10,48 @@ import { orRefused } from './refusals.js';
 export interface AwaitedRun {
   outcome: RunOutcome;
   error: RunError | null;
-  /** The text of its last answer. */
+  /** The text of the last answer. */
   output: string;
 }
 
 type LastRun = Pick<AwaitedRun, 'outcome' | 'error'>;
 
 interface Watcher {
-  /** More of what the run says. */
-  say(messageId: string, piece: string): void;
-  /** Something to know while it is waited for. */
-  tell(line: string): void;
+  /** A delta of an answer's text. */
+  onText(messageId: string, piece: string): void;
+  /** A notice during the wait. */
+  onNotice(line: string): void;
 }
 
-/** Follows a run to its end and hands on every character of its answers once. */
-export async function awaitRun(berth: Berth, sessionId: string, runId: string, { say, tell }: Watcher): Promise<AwaitedRun> {
+/** Waits for the end of a run, and streams the text of its answers without repetition. */
+export async function awaitRun(berth: Berth, sessionId: string, runId: string, { onText, onNotice }: Watcher): Promise<AwaitedRun> {
   const attached = await berth.attach(sessionId);
   const stream = createMessageStream((messageId, kind, piece) => {
     if (kind !== 'text') return;
-    output = messageId === speaking ? output + piece : piece;
-    speaking = messageId;
-    say(messageId, piece);
+    output = messageId === currentMessage ? output + piece : piece;
+    currentMessage = messageId;
+    onText(messageId, piece);
   });
   const finished = new Set<string>();
-  let speaking = '';
+  let currentMessage = '';
   let output = '';
 
   function finish(message: Message): void {
     if (message.run_id !== runId || message.role !== 'assistant' || finished.has(message.id)) return;
     finished.add(message.id);
     stream.finish(message);
-    if (message.stop_reason === 'length') tell('the answer was truncated: it reached the output limit of the model');
-    // Of a very long one the message has only the beginning.
+    if (message.stop_reason === 'length') onNotice('the answer was truncated: it reached the output limit of the model');
+    // A truncated message has only the beginning of its text.
     if (!message.truncated) output = message.text;
   }
 
   function catchUp(view: SessionView): void {
     view.messages.forEach(finish);
     if (view.state.run?.id === runId) view.open.forEach(stream.catchUp);
-    for (const { request_id } of view.state.requests) tell(`the run asks a person; see berth answer (${request_id})`);
+    for (const { request_id } of view.state.requests) onNotice(`the run asks a person; see berth answer (${request_id})`);
   }
 
-  /** How the run had ended when this view was read, if it had. */
+  /** The outcome of the run in this view; undefined while it is in progress. */
   async function endIn(view: SessionView): Promise<LastRun | undefined> {
     const found = findRun(view, runId);
     if (found.state === 'ended') return found.end;
@@ -72,21 +72,21 @@ export async function awaitRun(berth: Berth, sessionId: string, runId: string, {
     attached.close();
   }
 
-  /** How the run ended, or nothing when the view has to be looked at again. */
+  /** The outcome of the run from its events; undefined after a reset, when the view must be read again. */
   async function listen(): Promise<LastRun | undefined> {
     for await (const heard of attached) {
       if (heard.kind === 'reset') return undefined;
-      if (heard.kind === 'lost') tell('lost connection…');
-      if (heard.kind === 'back') tell('back');
+      if (heard.kind === 'lost') onNotice('lost connection…');
+      if (heard.kind === 'back') onNotice('back');
       if (heard.kind !== 'event') continue;
       const { event } = heard;
       if (event.type === 'message_update' && event.payload.run_id === runId) stream.update(event.payload);
       if (event.type === 'message_end' && event.payload.message) finish(event.payload.message);
       if (event.type === 'message_end' && event.payload.reason === 'retried') stream.drop(event.payload.message_id);
       if (event.type === 'error' && event.payload.retry_in_ms !== undefined) {
-        tell(`${event.payload.message}; the answer is asked for again in ${formatDuration(event.payload.retry_in_ms)}`);
+        onNotice(`${event.payload.message}; the answer is asked for again in ${formatDuration(event.payload.retry_in_ms)}`);
       }
-      if (event.type === 'ui_request') tell(`the run asks a person; see berth answer (${event.payload.request_id})`);
+      if (event.type === 'ui_request') onNotice(`the run asks a person; see berth answer (${event.payload.request_id})`);
       if (event.type === 'agent_end' && event.payload.run_id === runId) return event.payload;
     }
     return { outcome: 'aborted', error: { code: 'session_not_found', message: 'the session was deleted' } };

@@ -19,12 +19,12 @@ import { viewSession } from './attach/attached-view.js';
 
 const welcomeTitle = 'welcome';
 const welcomePrompt = 'help';
-/** Whoever forgot to end the input wonders after so long. */
+/** Delay of the hint that standard input is being read. */
 const tuning = { hintMs: 1_000 } as const;
 
 /**
- * `berth` with nothing: at a terminal it talks to the newest session of this directory, a text on standard input is sent there and
- * answered, and without either it shows that everything works.
+ * `berth` without arguments: at a terminal it attaches to the newest session of this directory, a text on standard input is sent to that
+ * session, and without either it runs a demonstration.
  */
 export const defaultCommand: Subcommand = {
   usage: '',
@@ -32,19 +32,19 @@ export const defaultCommand: Subcommand = {
   async run(_args: object, cli) {
     if (process.stdin.isTTY && process.stdout.isTTY) {
       const berth = await cli.connect({ uiCapabilities: ['select', 'confirm', 'input', 'editor'] });
-      return viewSession(berth, await newestOrNew(berth, cli.tell), {});
+      return viewSession(berth, await newestOrNew(berth, cli.notice), {});
     }
     const text = await readPrompt(cli);
     const berth = await cli.connect();
-    return text.trim() === '' ? showAround(cli, berth) : sendAndWait(cli, berth, await newestOrNew(berth, cli.tell), text);
+    return text.trim() === '' ? showWelcome(cli, berth) : sendAndWait(cli, berth, await newestOrNew(berth, cli.notice), text);
   },
 };
 
-/** The text on standard input. `npm start` takes none: what started it may leave its own input open for ever. */
+/** The text on standard input. Ignored under `npm start`, whose parent may leave it open for ever. */
 async function readPrompt(cli: Cli): Promise<string> {
   const stdin = fstatSync(0);
   if (isNpmStart() || !(stdin.isFile() || stdin.isFIFO() || stdin.isSocket())) return '';
-  const hint = setTimeout(() => cli.tell('reading a prompt from standard input until it ends'), tuning.hintMs);
+  const hint = setTimeout(() => cli.notice('reading a prompt from standard input until it ends'), tuning.hintMs);
   try {
     return await readStdin();
   } finally {
@@ -56,25 +56,25 @@ function isNpmStart(): boolean {
   return process.env.npm_lifecycle_event === 'start';
 }
 
-async function showAround(cli: Cli, berth: Berth): Promise<ExitCode> {
+async function showWelcome(cli: Cli, berth: Berth): Promise<ExitCode> {
   const { session_id: sessionId, run_id: runId } = await welcome(berth);
   cli.print(`> ${welcomePrompt}`);
   const page = createLineWriter(writeOut, outputColumns);
   const { outcome, error } = await awaitRun(berth, sessionId, runId, {
-    say: (messageId, piece) => page.flow(messageId, piece),
-    tell: cli.tell,
+    onText: (messageId, piece) => page.flow(messageId, piece),
+    onNotice: cli.notice,
   });
   page.endLine();
   if (outcome !== 'completed') throw new Refused(`the run was ${outcome}${error ? `: ${error.message}` : ''}`);
   const daemon = orRefused(await berth.call('get_daemon'));
-  const places = [
+  const locations = [
     ['daemon', `pid ${daemon.pid}, ${shortenHome(daemon.socket)}`],
     ['log', shortenHome(daemon.log_file)],
     ['data', shortenHome(daemon.state_dir)],
     ['config', shortenHome(daemon.config_dir)],
   ];
   cli.print('\nThat was a session of a daemon that stays in the background:');
-  for (const line of alignColumns(places)) cli.print(`  ${printable(line)}`);
+  for (const line of alignColumns(locations)) cli.print(`  ${printable(line)}`);
   cli.print(
     `Run berth in a terminal to begin a session of your own, or: berth send "text", echo "text" | berth, berth --help.\n` +
       `berth attach ${shortId(sessionId)} shows this session again; berth daemon stop ends the daemon.`,
@@ -83,20 +83,20 @@ async function showAround(cli: Cli, berth: Berth): Promise<ExitCode> {
   return exit.ok;
 }
 
-/** Asks the offline guide what it can do, in a session kept for that. It is archived, so that `.` never means it. */
+/** Prompts the offline guide for help, in a reusable session. The session is archived, so that `.` never resolves to it. */
 async function welcome(berth: Berth): Promise<{ session_id: string; run_id: string }> {
   const cwd = currentDirectory();
-  const known = (await listSessions(berth, { cwd, query: welcomeTitle, archived: true })).find(
+  const existing = (await listSessions(berth, { cwd, query: welcomeTitle, archived: true })).find(
     ({ title, run_state }) => title === welcomeTitle && run_state === 'idle',
   );
-  for (const session of known ? [known.session_id, undefined] : [undefined]) {
+  for (const session of existing ? [existing.session_id, undefined] : [undefined]) {
     const session_id = session ?? (await makeWelcome(berth, cwd));
     const reply = await berth.call('prompt', { session_id, text: welcomePrompt, wait: false });
     if (reply.ok) return { session_id, run_id: reply.payload.run_id };
-    // Somebody else is being shown around in it right now.
+    // Another process runs the demonstration in this session.
     if (reply.error.message !== 'run_in_progress') throw new Refused(reply.error.message);
   }
-  throw new Refused('a new session is busy');
+  throw new Refused('another process uses the new session; run berth again');
 }
 
 async function makeWelcome(berth: Berth, cwd: string): Promise<string> {

@@ -3,13 +3,13 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Refused, WrongUsage } from './exit.js';
 
-/** The real path of a directory, so that `.` finds its sessions again however they were reached. */
+/** The real path of a directory, so that its sessions are found through symlinks as well. */
 export function toDirectory(path: string): string {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new WrongUsage(`there is no directory ${path}`);
   return realpathSync(path);
 }
 
-/** Where the person is. The directory may have been removed under their feet. */
+/** The current directory, which may have been deleted. */
 export function currentDirectory(): string {
   try {
     return process.cwd();
@@ -20,8 +20,8 @@ export function currentDirectory(): string {
 }
 
 /**
- * A directory and those around it whose sessions may be meant in it, nearest first: up to the root of its git repository, or else
- * up to the home directory or the root of the file system, without these two.
+ * A directory and its ancestors to search for sessions, nearest first: up to the root of its git repository, or else up to the home directory
+ * or the file system root, exclusive.
  */
 export function enclosingDirectories(cwd: string): string[] {
   const around = [cwd];

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 
-/** A path as people like to read it: their home directory is `~`. */
+/** Abbreviates the home directory as `~`. */
 export function shortenHome(path: string): string {
   const home = homedir();
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path;

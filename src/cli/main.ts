@@ -12,7 +12,7 @@ import type { CommandLine } from './parse.js';
 import { writeErr } from './terminal/standard-streams.js';
 import { createCli, type Subcommand } from './subcommand.js';
 
-/** Every subcommand, in the order of the help. Only the one that was asked for is loaded. */
+/** Every subcommand, in the order of the help, imported lazily. */
 const subcommands: Record<string, () => Promise<Subcommand>> = {
   new: async () => (await import('./commands/new.js')).newSession,
   ls: async () => (await import('./commands/ls.js')).ls,
@@ -52,14 +52,14 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'daemon logs': async () => (await import('./commands/daemon/daemon-logs.js')).daemonLogs,
   'daemon status': async () => (await import('./commands/daemon/daemon-status.js')).daemonStatus,
 };
-/** Whoever lists one thing with `ls` may list the other with it. */
+/** `ls` and `list` are synonyms everywhere. */
 const aliases: Record<string, string> = { list: 'ls', 'permissions list': 'permissions ls', 'auth ls': 'auth list' };
 const groupNames = ['permissions', 'auth', 'daemon'];
 const refusals = [Refused, SessionUnclear, AttachRefused, SubscribeRefused, HomeUnknown, AuthFileRefused];
 const pathFlags: Record<string, keyof PathFlags> = { '--socket': 'socket', '--state-dir': 'stateDir', '--config-dir': 'configDir' };
 
-/** A command line as far as it is plain: words, flags that name paths, and whether there is more to it. */
-function skim(argv: readonly string[]): { words: string[]; flags: PathFlags; plain: boolean } {
+/** Scans a command line without commander: words, path flags, and whether it is `plain`, without other flags. */
+function scanArguments(argv: readonly string[]): { words: string[]; flags: PathFlags; plain: boolean } {
   const words: string[] = [];
   const flags: PathFlags = {};
   let plain = true;
@@ -75,17 +75,17 @@ function skim(argv: readonly string[]): { words: string[]; flags: PathFlags; pla
 }
 
 async function choose(typed: string[]): Promise<CommandLine> {
-  const { words, flags, plain } = skim(typed);
+  const { words, flags, plain } = scanArguments(typed);
   const [first = '', second = ''] = words;
   if (first === 'help') return choose([...words.slice(1), '--help']);
   const isGroup = groupNames.includes(first);
   const name = isGroup ? `${first} ${second}` : first;
   const found = await load(aliases[name] ?? name, typed);
-  // Commander is a fifth of the start of a command, and a name alone does not need it.
+  // Commander takes a fifth of the startup time, and a name alone does not need it.
   if (found && plain && isNameOf(found, words.join(' '))) return { subcommand: found, args: {}, flags };
   const { parseCommandLine } = await import('./parse.js');
   if (found) return parseCommandLine(typed, [found]);
-  // Help, or a name that does not exist: commander wants to know them all.
+  // For help, or an unknown name, commander needs all subcommands.
   const all = await Promise.all(Object.values(subcommands).map((loadAny) => loadAny()));
   return parseCommandLine(first === '' || (isGroup && second === '') ? typed : words, all);
 }
@@ -99,7 +99,7 @@ async function load(name: string, typed: string[]): Promise<Subcommand | undefin
   return Object.hasOwn(subcommands, name) ? subcommands[name]?.() : undefined;
 }
 
-/** What a failure means to whoever called: an exit code, and a code and a sentence that say why. */
+/** An error as an exit code, an error code and a sentence. */
 interface Failure {
   exitCode: ExitCode;
   code: string;
@@ -108,7 +108,7 @@ interface Failure {
 
 function toFailure(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
-  if (isCommanders(error)) return { exitCode: error.exitCode === 0 ? exit.ok : exit.usage, code: 'usage', sentence: '' };
+  if (isCommanderError(error)) return { exitCode: error.exitCode === 0 ? exit.ok : exit.usage, code: 'usage', sentence: '' };
   if (error instanceof WrongUsage) return { exitCode: exit.usage, code: 'usage', sentence: message };
   if (error instanceof OtherDaemon) return { exitCode: exit.refused, code: 'other_daemon', sentence: message };
   if (refusals.some((kind) => error instanceof kind)) {
@@ -122,13 +122,13 @@ function toFailure(error: unknown): Failure {
   return { exitCode: exit.internal, code: 'internal', sentence: `something went wrong inside berth: ${message}` };
 }
 
-/** Commander has said already what there is to say. It may not be loaded, so it is known by its looks. */
-function isCommanders(error: unknown): error is CommanderError {
+/** An error of commander, which has printed its message already. Detected by its code, as commander may not be loaded. */
+function isCommanderError(error: unknown): error is CommanderError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('commander.');
 }
 
-/** Says what went wrong, on standard error: a sentence, or for `--json` a line `{"error":{code,message}}`. */
-function tell(error: unknown): ExitCode {
+/** Prints an error to standard error: a sentence, or with `--json` a line `{"error":{code,message}}`. */
+function reportError(error: unknown): ExitCode {
   const { exitCode, code, sentence } = toFailure(error);
   process.exitCode = exitCode;
   if (sentence !== '') writeErr(wantsJson(process.argv) ? toErrorLine(code, sentence) : `berth: ${printable(sentence)}\n`);
@@ -137,7 +137,7 @@ function tell(error: unknown): ExitCode {
 
 /** Runs a command line. Never throws. */
 async function main(argv: string[]): Promise<ExitCode> {
-  process.once('uncaughtException', (error) => process.exit(tell(error)));
+  process.once('uncaughtException', (error) => process.exit(reportError(error)));
   let close: () => void = () => undefined;
   try {
     const { subcommand, args, flags } = await choose(argv);
@@ -146,11 +146,11 @@ async function main(argv: string[]): Promise<ExitCode> {
     close = cli.close;
     return await subcommand.run(args, cli);
   } catch (error) {
-    return tell(error);
+    return reportError(error);
   } finally {
     close();
   }
 }
 
-// All output is written by now, and a connection that is being closed is nothing to wait for.
+// All output is written synchronously, so that nothing is lost by not waiting for the connection to close.
 void main(process.argv.slice(2)).then((code) => process.exit(code));

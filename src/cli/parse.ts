@@ -22,24 +22,24 @@ const groups: Record<string, string> = {
 };
 
 /**
- * Reads a command line that may name any of the known subcommands; the one without a name is meant when none is. Help and
- * complaints are printed, and then thrown as commander's own error.
+ * Parses a command line with commander; a subcommand without a name is the default. Help and usage errors are printed, and then thrown as
+ * commander's own error.
  */
-export function parseCommandLine(argv: string[], known: Subcommand[]): CommandLine {
+export function parseCommandLine(argv: string[], subcommands: Subcommand[]): CommandLine {
   const program = createProgram();
-  const made = new Map<string, Command>();
+  const groupCommands = new Map<string, Command>();
   let chosen: Pick<CommandLine, 'subcommand' | 'args'> = { subcommand: undefined, args: {} };
-  for (const subcommand of known) {
+  for (const subcommand of subcommands) {
     const names = subcommand.usage.split(' ').filter((word) => /^\w/.test(word));
     let parent = program;
     for (const group of names.slice(0, -1)) {
       parent =
-        made.get(group) ??
+        groupCommands.get(group) ??
         parent
           .command(group)
           .description(groups[group] ?? '')
           .helpCommand(false);
-      made.set(group, parent);
+      groupCommands.set(group, parent);
     }
     const name = names.at(-1);
     const command = name === undefined ? program : parent.command(name);
@@ -84,18 +84,18 @@ function createProgram(): Command {
     .exitOverride();
 }
 
-/** Commander's own complaint about a command line. */
+/** Prints a usage error of commander. */
 function outputError(text: string, write: (text: string) => void): void {
   const sentence = text.replace(/^error: /, '');
   write(wantsJson(process.argv) ? toErrorLine('usage', sentence.trim()) : `berth: ${sentence}`);
 }
 
-/** As wide as the terminal, but no wider than people like to read. */
+/** The width of the terminal, up to a readable maximum. */
 function helpColumns(): number {
   return Math.min(outputColumns(), layout.helpColumnsMax);
 }
 
-/** A command in a list of commands. */
+/** The term of a command in the help. */
 function toTerm(command: Command): string {
   const args = command.registeredArguments.map((argument) => {
     const name = `${argument.name()}${argument.variadic ? '...' : ''}`;
@@ -104,7 +104,7 @@ function toTerm(command: Command): string {
   return [[command.name(), ...command.aliases()].join('|'), ...args].join(' ');
 }
 
-/** Adds what a subcommand takes to a commander command. */
+/** Adds arguments, options and notes of a subcommand to a commander command. */
 function describeTo(command: Command, { usage, summary, options = {}, notes }: Subcommand): void {
   command.description(summary);
   const args = /[<[].*$/.exec(usage)?.[0];

@@ -1,7 +1,7 @@
 import { modeNames, toMode, type Mode } from '../view/modes.js';
 import { WrongUsage } from './exit.js';
 
-/** A mode as it was typed on a command line. */
+/** Parses a mode of a command line. */
 export function readMode(typed: string): Mode {
   const mode = toMode(typed);
   if (mode === undefined) throw new WrongUsage(`there is no mode ${typed}; there are ${modeNames.join(', ')}`);

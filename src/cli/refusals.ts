@@ -12,7 +12,7 @@ const remedies: Remedies = {
   already_resolved: 'see berth answer',
 };
 
-/** What was answered; throws Refused when it was a refusal. */
+/** The payload of a reply; throws Refused for a refusal. */
 export function orRefused<T extends CommandType>(reply: Reply<T>): CallPayload<T> {
   if (!reply.ok) throw new Refused(describeRefusal(reply.error, remedies), { code: refusalCode(reply.error) });
   return reply.payload;

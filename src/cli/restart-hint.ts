@@ -1,6 +1,6 @@
 import { resolvePaths, type Paths } from '../machine/paths.js';
 
-/** What to say of a daemon that does not run: whoever has the same directories starts it with any command. */
+/** Describes a daemon that is not running. Only with the default directories does any command start it again. */
 export function describeGone({ socket, stateDir, configDir }: Paths): string {
   const usual = resolvePaths({}, process.env);
   const isUsual = usual.socket === socket && usual.stateDir === stateDir && usual.configDir === configDir;

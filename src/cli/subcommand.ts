@@ -9,42 +9,42 @@ import { writeErr, writeOut } from './terminal/standard-streams.js';
 import { nameTerminal } from './terminal/terminal-name.js';
 import { version } from '../client/version.js';
 
-/** What a subcommand has at hand. */
+/** The context of a subcommand. */
 export interface Cli {
   readonly paths: Paths;
-  /** Reaches the daemon, and starts one when there is none, unless told not to. */
+  /** Connects to the daemon, and starts one when none runs, unless `autostart` is false. */
   connect(options?: Pick<ConnectOptions, 'autostart' | 'uiCapabilities'>): Promise<Berth>;
-  /** The session a person means; the newest of this directory, or of the nearest one around it, when it has no name. */
+  /** Resolves a session name; without one, the newest session of this directory or of the nearest ancestor. */
   resolve(berth: Berth, name: string | undefined): Promise<string>;
-  /** A line to standard output. What people or models wrote must be printable already. */
+  /** Prints a line to standard output. Untrusted text must be sanitized before. */
   print(line: string): void;
-  /** A value as a line of JSON, for programs. */
+  /** Prints a value as a line of JSON. */
   printJson(value: unknown): void;
-  /** A line to standard error. */
-  complain(line: string): void;
-  /** Something to know that is no part of the result: a line to standard error that begins with `berth:`, or is one of JSON. */
-  tell(line: string): void;
+  /** Prints a line to standard error. */
+  printError(line: string): void;
+  /** Prints a notice to standard error: a line that begins with `berth:`, or with --json a line of JSON. */
+  notice(line: string): void;
 }
 
-/** One subcommand: how it is called, and what it does. */
+/** A subcommand: its command line and its implementation. */
 export interface Subcommand {
-  /** Its name and its arguments as a person types them. */
+  /** Name and arguments, in commander's syntax. */
   usage: string;
   summary: string;
-  /** Another word for the last one of its name. */
+  /** A synonym of the last word of the name. */
   alias?: string;
   options?: Record<string, string>;
-  /** What is said, instead of what was typed, to anything on the command line that it does not take. */
+  /** The error for unknown options and excess arguments, which does not echo them. */
   unwanted?: string;
-  /** What is said to more arguments than it takes, where commander's own count of them would not help. */
+  /** The error for excess arguments, instead of commander's own. */
   excess?: string;
-  /** What `--help` says below the options. */
+  /** Text of `--help` below the options. */
   notes?: string;
-  /** Arguments come by their names, options beside them. Commander has checked that they are there. */
+  /** `args` has arguments and options by name, validated by commander. */
   run(args: object, cli: Cli): Promise<ExitCode>;
 }
 
-/** An upgrade does not reach a daemon that runs already, and what is new is missing without a word. */
+/** A hint about a version mismatch: an upgrade does not reach a running daemon. */
 function toVersionHint(daemonVersion: string): string | undefined {
   if (daemonVersion === version) return undefined;
   return `this is berth ${version}, but the daemon that runs is ${printableLine(daemonVersion)}; berth daemon restart brings it to this version`;
@@ -52,12 +52,12 @@ function toVersionHint(daemonVersion: string): string | undefined {
 
 export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close(): void } {
   const open: Berth[] = [];
-  const tell = (line: string): void => writeErr(wantsJson(process.argv) ? toNoticeLine(line) : `berth: ${line}\n`);
+  const notice = (line: string): void => writeErr(wantsJson(process.argv) ? toNoticeLine(line) : `berth: ${line}\n`);
   let hinted = false;
 
   function hintVersions(daemonVersion: string): void {
     const hint = toVersionHint(daemonVersion);
-    if (hint !== undefined && !hinted && !wantsJson(process.argv)) tell(hint);
+    if (hint !== undefined && !hinted && !wantsJson(process.argv)) notice(hint);
     hinted = true;
   }
 
@@ -69,25 +69,25 @@ export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close():
         meant: meantDirs(flags, process.env),
         client: { name: nameTerminal(), kind: 'cli', version },
         autostart,
-        onSlow: tell,
+        onSlow: notice,
         ...options,
       });
       open.push(berth);
       hintVersions(berth.hello().server.version);
       return berth;
     },
-    resolve: (berth, name = '.') => (name === '.' ? newestHere(berth, tell) : resolveSession(berth, name, '')),
-    tell,
+    resolve: (berth, name = '.') => (name === '.' ? newestHere(berth, notice) : resolveSession(berth, name, '')),
+    notice,
     print: (line) => writeOut(`${line}\n`),
     printJson: (value) => writeOut(`${printableJson(value)}\n`),
-    complain: (line) => writeErr(`${line}\n`),
+    printError: (line) => writeErr(`${line}\n`),
     close() {
       for (const berth of open) berth.close();
     },
   };
 }
 
-/** A whole number that a person typed. */
+/** Parses an integer of a command line. */
 export function readCount(what: string, typed: string, min: number): number {
   const count = Number(typed);
   if (!/^\d+$/.test(typed) || !Number.isSafeInteger(count) || count < min) {

@@ -4,7 +4,7 @@ import { limits } from '../protocol/limits.js';
 import { shortId } from '../view/short-ids.js';
 import { Refused, WrongUsage } from './exit.js';
 
-/** A title as it was typed. One that everywhere else means a session by its place or id is refused. */
+/** Validates a title: `.` and texts like an id are refused, because elsewhere they name a session. */
 export function readTitle(typed: string): string {
   const title = typed.trim();
   if (title === '.') throw new WrongUsage('. means the newest session of this directory; choose another title');
@@ -12,7 +12,7 @@ export function readTitle(typed: string): string {
   return typed;
 }
 
-/** Refuses a title that is the beginning of the id of another session: whoever typed it would get the wrong one. */
+/** Refuses a title that is a prefix of another session's id, which would make the name ambiguous. */
 export async function refuseIdAsTitle(berth: Berth, typed: string, own?: string): Promise<void> {
   const title = typed.trim();
   if (title.length < limits.sessionPrefixCharsMin) return;

@@ -248,7 +248,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   });
 
   test.each([
-    ['ctrl-C', [secret, 'C-c'], 'berth: nothing was written'],
+    ['ctrl-C', [secret, 'C-c'], 'berth: no key was entered; nothing was written'],
     ['ctrl-D before anything', ['C-d'], 'berth: there is no key; nothing was written'],
     ['enter before anything', ['Enter'], 'berth: there is no key; nothing was written'],
   ])('%s writes nothing, and what is typed next is shown again', async (_, keys, sentence) => {

@@ -16,7 +16,7 @@ import { isColoured, outputColumns, writeErr, writeOut } from '../terminal/stand
 import { createStyle } from '../terminal/style.js';
 
 interface Options {
-  /** Begin with what came after this, instead of the newest messages. */
+  /** Replay events after this seq, instead of the newest messages. */
   since?: number | undefined;
   /** Events as JSON lines instead of lines for people. */
   json?: boolean | undefined;
@@ -25,8 +25,8 @@ interface Options {
 const leaveSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * A session in view until the person leaves: prints what happens, does what is typed. When standard input is no terminal and
- * ends, it stays until what was sent has run or asks something, or else until nothing runs.
+ * Attaches to a session until the person leaves: prints events, and runs typed lines. With piped standard input, the view ends after the runs
+ * of the sent messages, or when one of them asks a question; without messages, when no run is in progress.
  */
 export async function viewSession(berth: Berth, sessionId: string, { since, json }: Options): Promise<ExitCode> {
   const { stdin, stdout } = process;
@@ -49,20 +49,20 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   const note = (text: string): void => (json ? writeErr(`${printable(text)}\n`) : view.note(printable(text)));
   const started = new Set<string>();
   const ended = new Set<string>();
-  let inputOver = false;
-  /** A line was piped in: whoever did that waits for an end, and an onlooker does not. */
-  let spoke = false;
-  /** Texts that were piped in and could not be sent. */
+  let isInputEnded = false;
+  /** A text was piped in, so that an open question ends the view; a mere watcher goes on. */
+  let hasPipedText = false;
+  /** How many piped texts could not be sent. */
   let unsent = 0;
-  /** A question that nobody can answer here any more. */
+  /** An open question after the end of standard input. */
   let unanswered: UiRequest | undefined;
-  let away = false;
+  let isDaemonAway = false;
   const leaving = new AbortController();
   const input = createLineInput({
     berth,
     session: attached,
     note,
-    again: interactive ? 'the up arrow brings it back' : 'send it again',
+    recallHint: interactive ? 'the up arrow brings it back' : 'send it again',
     showQuestion: (request) => (json ? print(request) : view.question(request)),
     onRun: (runId) => started.add(runId),
     leave,
@@ -73,7 +73,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   }
 
   function onLine(line: string, question: string | undefined): void {
-    if (away && line.startsWith('/')) note('[daemon] is away; this waits for it to come back');
+    if (isDaemonAway && line.startsWith('/')) note('[daemon] is away; this waits for it to come back');
     input.take(line, question);
   }
 
@@ -83,7 +83,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   }
 
   function isOver(): boolean {
-    if (!inputOver) return false;
+    if (!isInputEnded) return false;
     return started.size > 0 ? [...started].every((runId) => ended.has(runId)) : attached.view().state.run === null;
   }
 
@@ -93,8 +93,8 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
 
   function leaveIfOver(): void {
     const asked = input.question();
-    if (inputOver && spoke && asked) unanswered = asked;
-    if (inputOver) unsent = keptCount();
+    if (isInputEnded && hasPipedText && asked) unanswered = asked;
+    if (isInputEnded) unsent = keptCount();
     if (unanswered || unsent > 0 || isOver()) attached.close();
   }
 
@@ -102,13 +102,13 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     const { createInterface } = await import('node:readline');
     const lines = createInterface({ input: stdin });
     lines.on('line', (line) => {
-      spoke ||= line.trim() !== '';
+      hasPipedText ||= line.trim() !== '';
       onLine(line, openQuestion());
     });
     lines.on('close', () => {
       if (stdin.isTTY) return leave();
       void input.done().then(() => {
-        inputOver = true;
+        isInputEnded = true;
         leaveIfOver();
       });
     });
@@ -122,22 +122,22 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     }
     const show = (event: WireEvent): void => (json ? print(event) : view.event(event));
     const replayed = since !== undefined && (await replayEvents({ berth, attached, after: since, show, note }));
-    if (json) print({ type: 'attached', ...standing() });
+    if (json) print({ type: 'attached', ...snapshot() });
     else view.open(attached.view(), !replayed);
     terminal?.expectText(isBusy());
     if (!terminal) await readLines();
     for await (const heard of attached) {
-      if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind, ...(heard.kind === 'reset' && standing()) });
+      if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind, ...(heard.kind === 'reset' && snapshot()) });
       else view.hear(heard, attached.view());
       if (heard.kind === 'gone' && !json)
         note(`[daemon] ${heard.why === undefined ? describeGone(berth.paths) : `could not be started again: ${heard.why}`}`);
-      if (heard.kind === 'lost' || heard.kind === 'back') away = heard.kind === 'lost';
-      terminal?.expectText(isBusy() && !away);
+      if (heard.kind === 'lost' || heard.kind === 'back') isDaemonAway = heard.kind === 'lost';
+      terminal?.expectText(isBusy() && !isDaemonAway);
       if (heard.kind === 'event' && heard.event.type === 'agent_end') ended.add(heard.event.payload.run_id);
       leaveIfOver();
     }
     page.endLine();
-    if (leaving.signal.aborted && !json) view.note(farewell());
+    if (leaving.signal.aborted && !json) view.note(detachNote());
     if (unsent > 0) {
       writeErr(`berth: no daemon took ${unsent} of the messages; they are kept, and berth attach ${shortId(sessionId)} sends them\n`);
       return exit.refused;
@@ -160,30 +160,30 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     writeOut(`${printableJson(value)}\n`);
   }
 
-  /** What no later event says again, for whoever reads events as JSON. */
-  function standing(): object {
+  /** The current state, which no later event repeats, for readers of JSON. */
+  function snapshot(): object {
     const { seq, state } = attached.view();
     return { session_id: state.id, seq, run_id: state.run?.id ?? null, requests: state.requests };
   }
 
-  /** Text will come by itself, unless a person is asked. */
+  /** A run is in progress and waits for no answer, so that output is expected. */
   function isBusy(): boolean {
     const { run, requests } = attached.view().state;
     return run !== null && requests.length === 0;
   }
 
-  function farewell(): string {
+  function detachNote(): string {
     const { state, seq } = attached.view();
-    const named = shortId(state.id);
+    const sessionName = shortId(state.id);
     const doing = state.requests.length > 0 ? 'The run waits for an answer; berth answer lists it. ' : state.run ? 'The run goes on. ' : '';
     const kept = keptCount();
     const waits = kept === 0 ? '' : `${kept} not sent yet: kept, and sent by the next berth attach. `;
-    return `[detached] ${doing}${waits}berth attach ${named} comes back; with --since ${seq}, from here.`;
+    return `[detached] ${doing}${waits}berth attach ${sessionName} comes back; with --since ${seq}, from here.`;
   }
 }
 
 function titleOf(attached: AttachedSession): string {
   const { id, title, cwd, model, approvalMode } = attached.view().state;
-  const named = title === '' ? shortId(id) : `${printableLine(title)} (${shortId(id)})`;
-  return `${named} in ${printableLine(shortenHome(cwd))}, ${printableLine(model)}${approvalMode === 'ask' ? '' : `, mode ${approvalMode}`}`;
+  const sessionName = title === '' ? shortId(id) : `${printableLine(title)} (${shortId(id)})`;
+  return `${sessionName} in ${printableLine(shortenHome(cwd))}, ${printableLine(model)}${approvalMode === 'ask' ? '' : `, mode ${approvalMode}`}`;
 }

@@ -7,19 +7,19 @@ const layout = { lineColumnsMax: 400 } as const;
 
 export interface ClippedLines {
   lines: string[];
-  /** What is not there, in words; empty when nothing is missing. */
+  /** What was truncated, in words; empty when nothing was. */
   missing: string;
 }
 
-/** The beginning of a text that others wrote, as printable lines. With no bound, all of it. */
+/** Truncates an untrusted text to printable lines. With `Infinity`, all of the text. */
 export function clipLines(text: string, linesMax: number): ClippedLines {
   const all = printable(text).replace(/\n$/, '').split('\n');
   if (linesMax === Infinity) return { lines: all, missing: '' };
-  const kept = all.length > linesMax + 1 ? all.slice(0, linesMax) : all;
-  const lines = kept.map((line) => clipColumns(line, layout.lineColumnsMax));
-  const cut = lines.filter((line, at) => line !== kept[at]).length;
+  const shown = all.length > linesMax + 1 ? all.slice(0, linesMax) : all;
+  const lines = shown.map((line) => clipColumns(line, layout.lineColumnsMax));
+  const cut = lines.filter((line, at) => line !== shown[at]).length;
   const missing = [
-    ...(kept === all ? [] : [`${all.length - kept.length} more lines`]),
+    ...(shown === all ? [] : [`${all.length - shown.length} more lines`]),
     ...(cut === 0 ? [] : [`the ends of ${cut} long ${cut === 1 ? 'line' : 'lines'}`]),
   ];
   return { lines, missing: missing.join(' and ') };

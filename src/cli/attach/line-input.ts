@@ -17,28 +17,28 @@ import { resumeLastRun } from '../commands/resume.js';
 interface Deps {
   berth: Berth;
   session: Pick<AttachedSession, 'sessionId' | 'view' | 'send' | 'dismiss' | 'flushed'>;
-  /** A line about what was typed. */
+  /** Prints a line about what was typed. */
   note(text: string): void;
-  /** How a line that was not sent can be had again. */
-  again: string;
+  /** How to recall a line that was not sent. */
+  recallHint: string;
   /** Shows all of a question. */
   showQuestion(request: UiRequest): void;
-  /** An input was taken by this run. */
+  /** A sent message was taken by this run. */
   onRun(runId: string): void;
   leave(): void;
 }
 
 export interface LineInput {
   /**
-   * Does what a typed line says, unless it would answer another question than `meant`, the one that was open when it was begun.
-   * Lines are done one after the other.
+   * Runs a typed line, unless it would answer another question than `meant`, the one that was open at its first character. Lines run one
+   * after the other.
    */
-  take(line: string, meant: string | undefined): void;
-  /** The question that a line would answer: the oldest that is open and was not answered here. */
+  take(line: string, questionId: string | undefined): void;
+  /** The question that a line would answer: the oldest open one that was not answered here. */
   question(): UiRequest | undefined;
-  /** Says what became of a text that had to be kept, or that another process had left in the outbox. */
+  /** Reports the delivery of a message from the outbox, of this or another process. */
   settle(input: SentInput): void;
-  /** Resolves when all lines that were taken are done, and their texts sent or kept for later. */
+  /** Resolves when all lines have run, and their texts are sent or kept in the outbox. */
   done(): Promise<void>;
 }
 
@@ -59,14 +59,14 @@ const help = [
   '  //TEXT         send a text that begins with a slash',
 ];
 
-/** What the lines of an attached view do. */
-export function createLineInput({ berth, session, note, again, showQuestion, onRun, leave }: Deps): LineInput {
+/** Interprets the typed lines of an attached view: messages, answers and slash commands. */
+export function createLineInput({ berth, session, note, recallHint, showQuestion, onRun, leave }: Deps): LineInput {
   const { sessionId: session_id, view } = session;
   let last: Promise<void> = Promise.resolve();
-  /** Answers that were accepted and are not in the view yet. */
+  /** Requests whose answers were accepted but are not in the view yet. */
   let answered: string[] = [];
 
-  const slashes: Record<string, (text: string, meant: string | undefined) => Promise<void> | void> = {
+  const slashCommands: Record<string, (text: string, questionId: string | undefined) => Promise<void> | void> = {
     follow: (text) => submit('follow_up', text),
     steer: (text) => submit('steer', text),
     async abort() {
@@ -76,9 +76,9 @@ export function createLineInput({ berth, session, note, again, showQuestion, onR
       onRun((await resumeLastRun(berth, session_id)).done.run_id);
     },
     show: () => showQuestion(openQuestion()),
-    async skip(_text, meant) {
+    async skip(_text, questionId) {
       const { request_id } = openQuestion();
-      if (!isLate('/skip', meant)) await respond({ request_id, cancelled: true });
+      if (!isOutdated('/skip', questionId)) await respond({ request_id, cancelled: true });
     },
     async queue() {
       const { inputs, paused } = orRefused(await berth.call('get_queue', { session_id }));
@@ -96,9 +96,9 @@ export function createLineInput({ berth, session, note, again, showQuestion, onR
       else orRefused(await berth.call('update_session', { session_id, approval_mode: mode }));
     },
     compact(instruction) {
-      // What is typed meanwhile does not wait for it: the events tell when it is done.
+      // Not awaited, so that later lines do not wait: an event reports the end of the compaction.
       const asked = berth.call('compact_session', { session_id, ...(instruction === '' ? {} : { instruction }) });
-      asked.then(orRefused).catch((error: unknown) => complain(`/compact ${instruction}`.trimEnd(), error));
+      asked.then(orRefused).catch((error: unknown) => reportFailure(`/compact ${instruction}`.trimEnd(), error));
     },
     quit: leave,
     help: () => help.forEach(note),
@@ -121,7 +121,7 @@ export function createLineInput({ berth, session, note, again, showQuestion, onR
     return request;
   }
 
-  function complain(line: string, error: unknown): void {
+  function reportFailure(line: string, error: unknown): void {
     const isBusy = error instanceof Refused && error.code === 'run_in_progress';
     const why = isBusy ? 'a run is in progress; /abort stops it' : error instanceof Error ? error.message : String(error);
     note(`[not done] ${why}; typed: ${line}`);
@@ -129,15 +129,15 @@ export function createLineInput({ berth, session, note, again, showQuestion, onR
 
   async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {
     if (text.trim() === '') throw new Refused('there is no text to send');
-    await conclude(await session.send(kind, { text, if_idle: 'reject' }));
+    await reportDelivery(await session.send(kind, { text, if_idle: 'reject' }));
   }
 
-  /** Sent once, even if a run begins just now. */
+  /** Sends a prompt, which becomes a steer if a run begins at the same moment. */
   async function prompt(text: string, if_busy: 'steer' | 'follow_up'): Promise<void> {
-    await conclude(await session.send('prompt', { text, if_busy }));
+    await reportDelivery(await session.send('prompt', { text, if_busy }));
   }
 
-  async function conclude({ state, inputId, runId, text, command, refusal }: SentInput): Promise<void> {
+  async function reportDelivery({ state, inputId, runId, text, command, refusal }: SentInput): Promise<void> {
     if (state === 'kept') {
       const why = refusal ? refusal.message : 'the daemon is away';
       note(`[kept] ${why}; it is sent when that is over, here or by the next berth attach: ${text}`);
@@ -148,28 +148,28 @@ export function createLineInput({ berth, session, note, again, showQuestion, onR
       session.dismiss(inputId);
     } else {
       session.dismiss(inputId);
-      // What an abort brought back is told by its event.
+      // A message that an abort returned is reported by its event.
       if (refusal) orRefused({ ok: false, error: refusal });
     }
   }
 
-  /** A prompt would leave an interrupted run behind for good, and whoever typed this may not know yet that it was interrupted. */
+  /** Sends a prompt instead of a steer, unless the run was interrupted: a prompt would abandon that run without the person knowing. */
   async function promptInstead(kind: 'steer' | 'follow_up', text: string): Promise<void> {
     const { last_run } = orRefused(await berth.call('get_state', { session_id }));
     if (last_run?.outcome !== 'interrupted') return prompt(text, kind);
-    note(`[not sent] the run was interrupted; /resume continues it, a new message leaves it behind; ${again}: ${text}`);
+    note(`[not sent] the run was interrupted; /resume continues it, a new message leaves it behind; ${recallHint}: ${text}`);
   }
 
-  /** Is a line for something else than what is asked now? Then it says so. */
-  function isLate(line: string, meant: string | undefined): boolean {
-    if (question()?.request_id === meant) return false;
-    const why = meant === undefined ? 'a question came while it was typed' : 'the question was answered meanwhile';
-    note(`[not sent] ${why}; ${again}: ${line}`);
+  /** Whether the open question has changed since the line was begun; prints a note if so. */
+  function isOutdated(line: string, questionId: string | undefined): boolean {
+    if (question()?.request_id === questionId) return false;
+    const why = questionId === undefined ? 'a question came while it was typed' : 'the question was answered meanwhile';
+    note(`[not sent] ${why}; ${recallHint}: ${line}`);
     return true;
   }
 
-  async function say(text: string, meant: string | undefined): Promise<void> {
-    if (isLate(text, meant)) return;
+  async function answerOrSend(text: string, questionId: string | undefined): Promise<void> {
+    if (isOutdated(text, questionId)) return;
     const { run } = view().state;
     const request = question();
     if (request) {
@@ -184,22 +184,22 @@ export function createLineInput({ berth, session, note, again, showQuestion, onR
     }
   }
 
-  async function obey(line: string, meant: string | undefined): Promise<void> {
+  async function runLine(line: string, questionId: string | undefined): Promise<void> {
     const [, name, text = ''] = /^\/(\w*)(?:\s+([^]*))?$/.exec(line) ?? [];
-    if (name === undefined || line.startsWith('//')) return say(line.replace(/^\/\//, '/'), meant);
-    const act = Object.hasOwn(slashes, name) ? slashes[name] : undefined;
+    if (name === undefined || line.startsWith('//')) return answerOrSend(line.replace(/^\/\//, '/'), questionId);
+    const act = Object.hasOwn(slashCommands, name) ? slashCommands[name] : undefined;
     if (!act) throw new Refused(`there is no /${name}; /help lists what there is, and //${name} sends it as a text`);
-    await act(text, meant);
+    await act(text, questionId);
   }
 
   return {
-    take(line, meant) {
-      last = last.then(() => obey(line, meant)).catch((error: unknown) => complain(line, error));
+    take(line, questionId) {
+      last = last.then(() => runLine(line, questionId)).catch((error: unknown) => reportFailure(line, error));
     },
     question,
     settle(input) {
       if (input.state !== 'returned') note(`[sent] ${printableLine(input.text)}`);
-      last = last.then(() => conclude(input)).catch((error: unknown) => complain(input.text, error));
+      last = last.then(() => reportDelivery(input)).catch((error: unknown) => reportFailure(input.text, error));
     },
     async done() {
       await last;

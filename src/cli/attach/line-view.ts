@@ -16,7 +16,7 @@ import { adviseResume, describePause } from '../advice.js';
 import { clipColumns } from '../terminal/columns.js';
 import { clipHeadline, showEnding, showMessage } from './message-lines.js';
 import type { LineWriter } from '../terminal/line-writer.js';
-import { requestLines, type Shown } from './request-lines.js';
+import { requestLines, type ShowOptions } from './request-lines.js';
 import type { Style } from '../terminal/style.js';
 import { showToolEnd } from './tool-lines.js';
 
@@ -25,34 +25,34 @@ const layout = {
   resultLinesMax: 20,
   questionLinesMax: 60,
   quotedColumnsMax: 80,
-  /** What went wrong, and what to do about it, is worth more room. */
+  /** Errors and their remedies get more columns. */
   troubleColumnsMax: 400,
 } as const;
 
 export interface LineView {
-  /** The newest messages, unless they are not wanted, and what is going on. */
+  /** Shows the newest messages, if `recent`, and the current state. */
   open(view: SessionView, recent: boolean): void;
-  /** An event; whatever it brings that was shown before is not shown again. */
+  /** Shows an event, without what was shown before. */
   event(event: WireEvent): void;
   hear(heard: Heard, view: SessionView): void;
   note(text: string): void;
-  /** All of a question, however long. */
+  /** Shows all of a question, untruncated. */
   question(request: EventPayload<'ui_request'>): void;
 }
 
-/** A session as lines, as it happens. `isOwn` knows the answers that were given here. */
+/** Renders a session as lines while it runs. `isOwn` tells whether an answer came from this client. */
 export function createLineView(page: LineWriter, style: Style, isOwn: (by: string) => boolean): LineView {
   const stream = createMessageStream((messageId, kind, piece) =>
     page.flow(`${messageId} ${kind}`, piece, kind === 'thinking' ? { paint: style.dim } : {}),
   );
   const shown = new Set<string>();
-  const asked = new Set<string>();
-  /** Questions that were named and not put yet. */
-  const waiting = new Set<string>();
-  /** What was shown of lines that stay, by key. */
+  const shownRequests = new Set<string>();
+  /** Questions that were announced but not shown yet. */
+  const announcedRequests = new Set<string>();
+  /** The last shown text of each widget, by key. */
   const widgets = new Map<string, string>();
   const statuses = new Map<string, string>();
-  let named = '';
+  let sessionName = '';
   /** The newest run whose end was shown. */
   let endedRun = '';
 
@@ -65,9 +65,9 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   const quote = (text: string): string => clipColumns(printableLine(text), layout.quotedColumnsMax);
 
   function endMessage(message: Message): void {
-    const known = shown.has(message.id);
+    const wasShown = shown.has(message.id);
     shown.add(message.id);
-    if (known || message.role === 'tool_result') return;
+    if (wasShown || message.role === 'tool_result') return;
     if (message.role === 'user') return showMessage(page, style, message);
     const heard = stream.isOpen(message.id);
     const lost = stream.finish(message);
@@ -76,11 +76,11 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   }
 
   function catchUp(view: SessionView): void {
-    named = shortId(view.state.id);
+    sessionName = shortId(view.state.id);
     const last = view.messages.findLastIndex(({ id }) => shown.has(id));
     const from = last === -1 ? firstRecent(view.messages) : last + 1;
-    if (last === -1 && (from > 0 || view.hasMore)) note(`[earlier messages: berth log ${named}]`);
-    // A running call is named below, with what it prints.
+    if (last === -1 && (from > 0 || view.hasMore)) note(`[earlier messages: berth log ${sessionName}]`);
+    // Running calls are shown below, with their output.
     const running = new Set(view.tools.map(({ id }) => id));
     for (const message of view.messages.slice(from)) {
       shown.add(message.id);
@@ -103,12 +103,12 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
     state.inputs.map(waitingNotice).forEach(notify);
   }
 
-  /** A pause with nothing to send is nothing to know. */
+  /** A paused queue is shown only when something waits. */
   function showPause({ state: { paused, inputs } }: SessionView): void {
-    if (inputs.length > 0) note(`[queue] ${paused ? describePause(inputs.length, named) : 'resumed'}`);
+    if (inputs.length > 0) note(`[queue] ${paused ? describePause(inputs.length, sessionName) : 'resumed'}`);
   }
 
-  /** Changes that only the whole queue explains. */
+  /** Shows queue changes that need the whole queue: pause, resume and reordering. */
   function showQueueChange({ op }: EventPayload<'queue_update'>, view: SessionView): void {
     if (op === 'paused' || op === 'resumed') showPause(view);
     if (op !== 'moved') return;
@@ -116,7 +116,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
     for (const { kind, text } of view.state.inputs) note(`  ${inputKindText(kind)}: ${quote(text)}`);
   }
 
-  /** Lines that stay: there is no place for them here, so they are said again when they change. */
+  /** A widget has no fixed place in a line view, so it is printed again when it changes. */
   function showWidget(key: string, lines: readonly string[]): void {
     const text = lines.map((line) => `  ${clipColumns(printableLine(line), layout.quotedColumnsMax)}`).join('\n');
     if (text === (widgets.get(key) ?? '')) return;
@@ -129,7 +129,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
     for (const key of new Set([...widgets.keys(), ...Object.keys(view.widgets)])) showWidget(key, view.widgets[key] ?? []);
   }
 
-  /** A status that is told again, as it is to whoever comes back, is no news. */
+  /** Shows a status, unless it repeats the last one, as after a reconnect. */
   function showStatus({ key, text }: { key: string; text: string }): void {
     if (text === (statuses.get(key) ?? '')) return;
     statuses.set(key, text);
@@ -137,23 +137,23 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   }
 
   function ask(request: EventPayload<'ui_request'>): void {
-    if (asked.has(request.request_id)) return;
-    asked.add(request.request_id);
-    put(request, { linesMax: layout.questionLinesMax, rest: `/show, or berth answer ${shortId(request.request_id)} --show,` });
+    if (shownRequests.has(request.request_id)) return;
+    shownRequests.add(request.request_id);
+    showRequest(request, { linesMax: layout.questionLinesMax, rest: `/show, or berth answer ${shortId(request.request_id)} --show,` });
   }
 
-  /** What is typed answers the oldest question, so that one is put, and the others when it is their turn. */
+  /** Shows the oldest question, which a typed line answers, and announces the others. */
   function askNext({ state: { requests } }: SessionView): void {
     const [first, ...others] = requests;
     if (first) ask(first);
     for (const { request_id, params } of others) {
-      if (waiting.has(request_id)) continue;
-      waiting.add(request_id);
+      if (announcedRequests.has(request_id)) continue;
+      announcedRequests.add(request_id);
       note(`[question] waits for its turn: ${quote(params.title)}`);
     }
   }
 
-  function put(request: EventPayload<'ui_request'>, shownAs: Shown): void {
+  function showRequest(request: EventPayload<'ui_request'>, shownAs: ShowOptions): void {
     const [title = '', ...more] = requestLines(request, { style, ...shownAs });
     page.line(style.bold(`[question] ${title}`));
     for (const line of more) page.line(`  ${line}`);
@@ -164,15 +164,15 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   }
 
   function resolve(resolved: EventPayload<'ui_resolved'>): void {
-    asked.delete(resolved.request_id);
-    waiting.delete(resolved.request_id);
+    shownRequests.delete(resolved.request_id);
+    announcedRequests.delete(resolved.request_id);
     notify(resolvedNotice(resolved, isOwn(resolved.by)));
   }
 
   function endRun(id: string, ended: Pick<EventPayload<'agent_end'>, 'outcome' | 'error'> & { abandoned?: boolean }): void {
     endedRun = id;
     const ending = describeEnding(ended);
-    const advice = adviseResume(ending, `/resume here, or berth resume ${named},`);
+    const advice = adviseResume(ending, `/resume here, or berth resume ${sessionName},`);
     const line = `[run] ${clipTrouble(ending.text)}${advice === '' ? '' : `; ${advice}`}`;
     if (ending.level === 'alarm') alarm(line);
     else note(line);
@@ -204,7 +204,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
       case 'agent_end':
         return endRun(event.payload.run_id, event.payload);
       case 'ui_status':
-        // Who watches has heard of a failed attempt already.
+        // Model retries were shown as errors already.
         if (event.payload.params.key !== 'model') showStatus(event.payload.params);
         return undefined;
       case 'compaction_end':
@@ -231,22 +231,22 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
       if (heard.kind === 'event' && heard.event.type !== 'ui_request') show(heard.event);
       if (heard.kind === 'event' && heard.event.type === 'queue_update') showQueueChange(heard.event.payload, view);
       if (heard.kind === 'event') askNext(view);
-      // Not in the middle of what is being said.
+      // Not in the middle of a streaming message.
       if (heard.kind === 'event' && view.open.length === 0) showWidgets(view);
       if (heard.kind === 'reset') catchUp(view);
       if (heard.kind === 'lost') note('[daemon] lost connection…');
       if (heard.kind === 'back') note('[daemon] back');
     },
     note,
-    question: (request) => put(request, {}),
+    question: (request) => showRequest(request, {}),
   };
 }
 
-/** Where the newest few messages begin; with what a person said, if that is among them. */
+/** The index of the first recent message, preferably one of a person. */
 function firstRecent(messages: Message[]): number {
   const from = Math.max(0, messages.length - layout.recentMessagesMax);
-  const asked = messages.findIndex(({ role }, at) => at >= from && role === 'user');
-  return asked === -1 ? from : asked;
+  const firstPrompt = messages.findIndex(({ role }, at) => at >= from && role === 'user');
+  return firstPrompt === -1 ? from : firstPrompt;
 }
 
 function withoutCalls(message: Message, ids: ReadonlySet<string>): Message {

@@ -9,17 +9,17 @@ const layout = {
   skippedColumnsMax: 160,
 } as const;
 
-/** Puts an ended message on the page. `linesMax` cuts the results of tools. */
+/** Prints an ended message. `linesMax` truncates tool results. */
 export function showMessage(page: LineWriter, style: Style, message: Message, linesMax = Infinity): void {
   if (message.role === 'user') page.gap();
   for (const part of messageParts(message)) showPart(page, style, message, part, linesMax);
   page.endLine();
 }
 
-/** Says what is special about the end of an answer that was watched; `streamed` when all of it was shown as it came. */
+/** Prints notes about the end of an answer; `streamed` when all of its text was shown live. */
 export function showEnding(page: LineWriter, style: Style, message: Message, streamed: boolean): void {
   page.endLine();
-  // Why an answer breaks off is said by the end of its run.
+  // The end of the run says why an answer was broken off.
   for (const note of messageNotes(message, { streamed })) if (note.about !== 'broken_off') showNote(page, style, note);
 }
 
@@ -47,12 +47,12 @@ function showNote(page: LineWriter, style: Style, { about, text }: MessageNote):
   page.line(style.dim(`[${text}${about === 'truncated' ? '; berth log has it all' : ''}]`));
 }
 
-/** A call that never ran, and why: a person or a rule denied it, or something else took its place. */
+/** Describes a tool call that never ran, and the reason: it was denied, or replaced. */
 export function describeSkipped(name: string, reason: string): string {
   return `[tool] ${name} was skipped: ${clipColumns(reason, layout.skippedColumnsMax)}`;
 }
 
-/** What a tool said, indented. */
+/** Prints the output of a tool, indented and truncated. */
 export function showOutput(page: LineWriter, style: Style, id: string, text: string, linesMax: number): void {
   const lines = text.split('\n');
   const shown = lines.length > linesMax + 1 ? lines.slice(0, linesMax) : lines;
@@ -61,7 +61,7 @@ export function showOutput(page: LineWriter, style: Style, id: string, text: str
   if (shown !== lines) page.line(style.dim(`  [${lines.length - shown.length} more lines; berth log has them]`));
 }
 
-/** The headline of a call, as much as is shown of it. */
+/** Truncates the headline of a tool call. */
 export function clipHeadline(headline: string): string {
   return clipColumns(headline, layout.headlineColumnsMax);
 }

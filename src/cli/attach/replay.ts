@@ -12,7 +12,7 @@ interface Deps {
   note(text: string): void;
 }
 
-/** Shows everything durable between a cursor and the moment the session was attached. False when the log does not go back so far. */
+/** Replays the durable events between a seq and the attach. False when the log was pruned beyond that seq. */
 export async function replayEvents({ berth, attached, after, show, note }: Deps): Promise<boolean> {
   const stream = await subscribe(after);
   if (!stream) {

@@ -9,21 +9,24 @@ import { createStyle, type Style } from '../terminal/style.js';
 
 const layout = {
   titleColumnsMax: 200,
-  /** What an approval would allow is shown above its options. */
+  /** Choices of an approval are truncated: the subject is shown above them. */
   approvalColumnsMax: 100,
 } as const;
 
-/** How much of a request is shown, and how. */
-export interface Shown {
+/** How a request is rendered. */
+export interface ShowOptions {
   style?: Style;
-  /** All of it, unless told. */
+  /** Truncates each part; all lines by default. */
   linesMax?: number;
-  /** What shows the rest, such as a command. */
+  /** The command that shows the truncated rest. */
   rest?: string;
 }
 
-/** A request as lines: what is asked, what would be done, what there is to choose from. */
-export function requestLines(request: UiRequest, { style = createStyle(false), linesMax = Infinity, rest = '' }: Shown = {}): string[] {
+/** Renders a request as lines: the question, what would be done, and the choices. */
+export function requestLines(
+  request: UiRequest,
+  { style = createStyle(false), linesMax = Infinity, rest = '' }: ShowOptions = {},
+): string[] {
   const card = toCard(request);
   const parts = card.parts.map((part) => partLines(part, style, linesMax));
   const isWhole = parts.every(({ missing }) => missing === '');
@@ -39,13 +42,13 @@ export function requestLines(request: UiRequest, { style = createStyle(false), l
 function partLines(part: CardPart, style: Style, linesMax: number): ClippedLines {
   switch (part.kind) {
     case 'asker': {
-      const named = part.title === '' ? shortId(part.sessionId) : `${part.title} (${shortId(part.sessionId)})`;
+      const sessionName = part.title === '' ? shortId(part.sessionId) : `${part.title} (${shortId(part.sessionId)})`;
       const where = part.workspace === '' ? '' : ` in ${shortenHome(part.workspace)}`;
-      return whole([`asked by ${named}, ${part.model}${where}`]);
+      return whole([`asked by ${sessionName}, ${part.model}${where}`]);
     }
     case 'command': {
       const { lines, missing } = clipLines(part.text, linesMax);
-      // Each line has a mark, so that nothing in a command looks like a line of ours.
+      // Each line has a prefix, so that a command cannot imitate a line of berth.
       const marked = lines.map((line, at) => style.bold(`${at === 0 ? '$' : '|'} ${line}`));
       return { lines: [...marked, ...describeMissing('command', missing, style)], missing };
     }
@@ -54,7 +57,7 @@ function partLines(part: CardPart, style: Style, linesMax: number): ClippedLines
       return { lines: [...lines.map((line) => paintDiff(line, style)), ...describeMissing('change', missing, style)], missing };
     }
     case 'arguments':
-      // They are long, and the diff shows most of them: only who wants to see everything does.
+      // Long arguments, which the diff shows for the most part, are printed only without truncation.
       if (linesMax !== Infinity) return whole([]);
       return whole(
         part.each.flatMap(({ name, text }) => [`all of ${name}:`, ...clipLines(text, Infinity).lines.map((line) => `| ${line}`)]),
@@ -75,7 +78,7 @@ function describeMissing(what: string, missing: string, style: Style): string[] 
   return missing === '' ? [] : [style.red(`  [this is not the whole ${what}: ${missing}]`)];
 }
 
-/** Yes and no go without saying: the hint has them. */
+/** Lines of the choices, without yes and no, which are in the hint. */
 function choiceLines({ kind, choices }: RequestCard, linesMax: number): string[] {
   const columnsMax = kind === 'approval' && linesMax !== Infinity ? layout.approvalColumnsMax : Infinity;
   return choices.flatMap(({ key, label, answer }) => {

@@ -12,7 +12,7 @@ const layout = {
   reasonColumnsMax: 160,
 } as const;
 
-/** What came of a call; `unseen` is the part of its result that was not shown as it came. */
+/** Prints the result of a tool call; `unseen` is the output that was not streamed. */
 export function showToolEnd(page: LineWriter, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string): void {
   const { name, outcome, reason, took, diff, output, artifact } = describeToolEnd(ended, unseen);
   if (outcome === 'skipped') return page.line(style.dim(describeSkipped(name, reason)));

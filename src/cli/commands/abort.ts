@@ -16,7 +16,7 @@ interface Args {
 interface Stopped {
   run_id: string;
   session_id: string;
-  /** False when the run takes its time to stop. */
+  /** False when the run did not stop within the timeout. */
   ended: boolean;
   dropped: string[];
 }

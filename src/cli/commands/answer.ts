@@ -19,7 +19,7 @@ interface Args {
   json?: true;
 }
 
-/** Of each question, a command or a change has so many lines in the list. */
+/** Lines of a command or diff in the list, per question. */
 const layout = { listedLinesMax: 20 } as const;
 
 export const answer: Subcommand = {
@@ -94,7 +94,7 @@ function toResult(request: UiRequest, typed: string, reason: string | undefined)
   return { value: 'deny', reason };
 }
 
-/** By id alone: the places in a list change while people read it, and a yes must not go to another question than the one they saw. */
+/** Finds a request by id, never by position: positions change while people read, and an approval must not go to another question. */
 function find(requests: UiRequest[], named: string): UiRequest {
   const all = requests.map(({ request_id }) => request_id);
   const ids = isShownId(named) ? matchIds(all, named) : [];

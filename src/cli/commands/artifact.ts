@@ -27,11 +27,11 @@ export const artifact: Subcommand = {
     for (let offset = 0; ;) {
       const piece = orRefused(await berth.call('get_artifact', { artifact_id, offset }));
       writeOut(clean ? clean.push(piece.data) : piece.data);
-      // A file that became shorter has no more, whatever was said.
+      // Guards against an endless loop when the artifact was truncated meanwhile.
       if (!piece.has_more || piece.next_offset <= offset) {
         writeOut(clean?.end() ?? '');
         const { total_bytes: kept, dropped_bytes: dropped } = piece;
-        if (dropped > 0) cli.complain(`berth: this is not all: only the first ${kept} of ${kept + dropped} bytes were kept`);
+        if (dropped > 0) cli.printError(`berth: this is not all: only the first ${kept} of ${kept + dropped} bytes were kept`);
         return exit.ok;
       }
       offset = piece.next_offset;

@@ -33,6 +33,6 @@ async function resolveMessage(berth: Berth, session_id: string, typed: string): 
     typed,
   );
   if (matches.length > 1) throw new Refused(`${typed} could be ${matches.length} messages; type more of the id`);
-  // The tree may be cut: the daemon knows better.
+  // The tree may be truncated: the daemon resolves the id.
   return matches[0] ?? typed;
 }

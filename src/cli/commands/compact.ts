@@ -20,7 +20,7 @@ export const compact: Subcommand = {
   async run({ session, instruction = [], json }: Args, cli) {
     const berth = await cli.connect();
     const sessionId = await cli.resolve(berth, session);
-    if (!json) cli.complain(`summarising ${shortId(sessionId)}; this takes as long as an answer`);
+    if (!json) cli.printError(`summarising ${shortId(sessionId)}; this takes as long as an answer`);
     const wish = instruction.join(' ').trim();
     const made = orRefused(await berth.call('compact_session', { session_id: sessionId, ...(wish === '' ? {} : { instruction: wish }) }));
     if (json) cli.printJson(made);

@@ -57,7 +57,7 @@ async function readMessages(berth: Berth, session_id: string, messagesMax: numbe
   return all.slice(Math.max(0, all.length - messagesMax));
 }
 
-/** How those runs ended that did not complete, by their ids. Only the newest run can still be resumed. */
+/** Endings of the runs that did not complete, by run id. Only the newest run can be resumed. */
 async function readEndings(berth: Berth, session_id: string, messages: Message[]): Promise<Map<string, string>> {
   const wanted = new Set(messages.map(({ run_id }) => run_id));
   const endings = new Map<string, string>();
@@ -78,7 +78,7 @@ async function readEndings(berth: Berth, session_id: string, messages: Message[]
   return endings;
 }
 
-/** A very long message comes cut; its text is read piece by piece. */
+/** Reads the whole text of a truncated message from its artifact, page by page. */
 async function withWholeText(berth: Berth, message: Message): Promise<Message> {
   const pieces: string[] = [];
   for (let offset = 0; message.artifact_id !== undefined;) {
@@ -88,7 +88,7 @@ async function withWholeText(berth: Berth, message: Message): Promise<Message> {
     offset = piece.next_offset;
   }
   const text = pieces.join('');
-  const others = message.content.filter(({ type }) => type !== 'text');
+  const otherBlocks = message.content.filter(({ type }) => type !== 'text');
   const { truncated: _cut, artifact_id: _artifact, ...rest } = message;
-  return { ...rest, text, content: [...others, { type: 'text', text }] };
+  return { ...rest, text, content: [...otherBlocks, { type: 'text', text }] };
 }

@@ -23,7 +23,7 @@ interface Args {
 const layout = {
   titleColumnsMax: 60,
   titleColumnsMin: 12,
-  /** The newest prompt is shown beside it where there is so much room. */
+  /** The column with the newest prompt is shown only if it has this width. */
   promptColumnsMin: 16,
   promptColumnsMax: 40,
 } as const;
@@ -61,13 +61,13 @@ export const ls: Subcommand = {
       return exit.ok;
     }
     const asking = new Set(asked.ok ? asked.payload.requests.map((request) => request.session_id) : []);
-    for (const line of toTable(rows, asking)) cli.print(line);
+    for (const line of toSessionTable(rows, asking)) cli.print(line);
     if (found.length > rows.length) cli.print(`… and more; berth ls --limit ${rowsMax * 10} shows them.`);
     return exit.ok;
   },
 };
 
-function toTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] {
+function toSessionTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] {
   const ids = shortIds(rows.map((row) => row.session_id));
   const now = Date.now();
   const before = rows.map((row) => [

@@ -21,7 +21,7 @@ export const model: Subcommand = {
   },
   notes: 'One argument with a / is the model, for the newest session of this directory. berth models lists what there is.',
   async run({ session, model: named, thinking, json }: Args, cli) {
-    const level = levels.find((known) => known === thinking);
+    const level = levels.find((candidate) => candidate === thinking);
     if (thinking !== undefined && level === undefined) throw new WrongUsage(`--thinking is one of ${levels.join(', ')}`);
     const isModel = named === undefined && session?.includes('/') === true;
     const wanted = isModel ? session : named;

@@ -23,7 +23,7 @@ export const models: Subcommand = {
       cli.printJson(found);
       return exit.ok;
     }
-    for (const line of toTable(found.models, found.default)) cli.print(line);
+    for (const line of toModelTable(found.models, found.default)) cli.print(line);
     for (const provider of found.providers) {
       const problem = describeProblem(provider);
       if (problem !== undefined) cli.print(`\n${printableLine(problem)}`);
@@ -32,7 +32,7 @@ export const models: Subcommand = {
   },
 };
 
-function toTable(models: ListedModel[], chosen: string): string[] {
+function toModelTable(models: ListedModel[], chosen: string): string[] {
   const rows = models.map(({ model, context_window, max_output, price }) => [
     `${model === chosen ? '*' : ' '} ${printableLine(model)}`,
     toTokens(context_window),

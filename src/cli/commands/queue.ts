@@ -35,26 +35,26 @@ const actions: Record<string, (target: Target) => Promise<void>> = {
     if (text.trim() === '') throw new WrongUsage('the new text is missing');
     await update(target, typed, { text }, 'changed');
   },
-  hold: (target) => update(target, only(target.words, 1), { hold: true }, 'held until it is released'),
-  release: (target) => update(target, only(target.words, 1), { hold: false }, 'released'),
+  hold: (target) => update(target, requireWords(target.words, 1), { hold: true }, 'held until it is released'),
+  release: (target) => update(target, requireWords(target.words, 1), { hold: false }, 'released'),
   move: async (target) => {
-    const typed = only(target.words, 2);
+    const typed = requireWords(target.words, 2);
     const wanted = readCount('the place', target.words[1] ?? '', 1);
     const { inputs } = orRefused(await target.berth.call('get_queue', { session_id: target.sessionId }));
-    const place = Math.max(1, Math.min(wanted, inputs.length));
-    await update(target, typed, { position: place - 1 }, `moved to ${place}`);
+    const number = Math.max(1, Math.min(wanted, inputs.length));
+    await update(target, typed, { position: number - 1 }, `moved to ${number}`);
   },
   async rm({ berth, sessionId, words, print }) {
-    const { input_id } = await find(berth, sessionId, only(words, 1));
+    const { input_id } = await findInput(berth, sessionId, requireWords(words, 1));
     print(orRefused(await berth.call('remove_queued', { session_id: sessionId, input_id })), `removed ${shortId(input_id)}`);
   },
   async clear({ berth, sessionId, words, print }) {
-    only(words, 0);
+    requireWords(words, 0);
     const done = orRefused(await berth.call('clear_queue', { session_id: sessionId }));
     print(done, done.count === 0 ? 'nothing was waiting' : `removed ${done.count}`);
   },
   async resume({ berth, sessionId, words, print }) {
-    only(words, 0);
+    requireWords(words, 0);
     const done = orRefused(await berth.call('resume_queue', { session_id: sessionId }));
     print(
       done,
@@ -81,7 +81,7 @@ export const queue: Subcommand = {
   ].join('\n'),
   async run({ session, action, words = [], json }: Args, cli) {
     const act = action === undefined ? list : Object.hasOwn(actions, action) ? actions[action] : undefined;
-    if (!act) throw new WrongUsage(`there is no ${action ?? ''}; a queue knows ${Object.keys(actions).join(', ')}`);
+    if (!act) throw new WrongUsage(`there is no queue action ${action ?? ''}; there are ${Object.keys(actions).join(', ')}`);
     const berth = await cli.connect();
     const sessionId = await cli.resolve(berth, session);
     await act({ berth, cli, sessionId, words, print: (done, line) => (json ? cli.printJson(done) : cli.print(line)) });
@@ -93,14 +93,14 @@ export const queue: Subcommand = {
         cli.printJson({ session_id, paused, inputs });
         return;
       }
-      for (const line of toTable(inputs)) cli.print(line);
+      for (const line of toInputTable(inputs)) cli.print(line);
       if (inputs.length === 0) cli.print('Nothing waits.');
       else if (paused) cli.print(`The queue is ${describePause(inputs.length, shortId(sessionId))}.`);
     }
   },
 };
 
-function toTable(inputs: QueuedInput[]): string[] {
+function toInputTable(inputs: QueuedInput[]): string[] {
   const ids = shortIds(inputs.map(({ input_id }) => input_id));
   return alignColumns(
     inputs.map(({ input_id, kind, hold, text }, at) => [
@@ -113,17 +113,19 @@ function toTable(inputs: QueuedInput[]): string[] {
   );
 }
 
-/** The one thing an action is about, when it was told as many things as it takes. */
-function only(words: string[], count: number): string {
+/** Checks the number of arguments of a queue action, and returns the first. */
+function requireWords(words: string[], count: number): string {
   if (words.length !== count)
     throw new WrongUsage(
-      count === 0 ? 'this takes nothing more' : `this takes ${count === 1 ? 'an INPUT' : 'an INPUT and a PLACE'}; see berth queue --help`,
+      count === 0
+        ? 'this action takes no arguments; see berth queue --help'
+        : `this action takes ${count === 1 ? 'an INPUT' : 'an INPUT and a PLACE'}; see berth queue --help`,
     );
   return words[0] ?? '';
 }
 
-async function find(berth: Berth, session_id: string, typed: string | undefined): Promise<QueuedInput> {
-  if (typed === undefined) throw new WrongUsage('which one? see berth queue --help');
+async function findInput(berth: Berth, session_id: string, typed: string | undefined): Promise<QueuedInput> {
+  if (typed === undefined) throw new WrongUsage('an INPUT is missing; see berth queue --help');
   const { inputs } = orRefused(await berth.call('get_queue', { session_id }));
   const numbered = /^[1-9]\d{0,3}$/.test(typed) ? inputs[Number(typed) - 1] : undefined;
   const ids = numbered
@@ -134,7 +136,7 @@ async function find(berth: Berth, session_id: string, typed: string | undefined)
       );
   if (ids.length > 1) throw new Refused(`${typed} could be ${ids.length} messages; type more of the id`);
   const found = inputs.find(({ input_id }) => input_id === ids[0]);
-  if (!found) throw new Refused(`nothing that waits is called ${typed}; see berth queue`);
+  if (!found) throw new Refused(`there is no queued message ${typed}; berth queue lists them`);
   return found;
 }
 
@@ -144,7 +146,7 @@ async function update(
   change: Pick<CommandInput<'update_queued'>, 'text' | 'hold' | 'position'>,
   how: string,
 ): Promise<void> {
-  const { input_id, revision } = await find(berth, sessionId, typed);
+  const { input_id, revision } = await findInput(berth, sessionId, typed);
   const done = orRefused(await berth.call('update_queued', { session_id: sessionId, input_id, revision, ...change }));
   print(done, `${shortId(input_id)} is ${how}`);
 }

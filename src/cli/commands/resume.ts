@@ -45,7 +45,7 @@ interface Resumed {
   done: ReplyPayload<'resume_run'>;
 }
 
-/** Resumes the newest run of a session: tried again after a failure, else continued, unless told. */
+/** Resumes the newest run of a session: by default with `retry` after a failure, else with `continue`. */
 export async function resumeLastRun(berth: Berth, session_id: string, chosen?: Action): Promise<Resumed> {
   const { last_run: last } = orRefused(await berth.call('get_state', { session_id }));
   if (!last) throw new Refused('this session has had no run yet, so there is none to resume; send a message with berth send');

@@ -43,10 +43,10 @@ export const send: Subcommand = {
   async run({ session, text, steer, followUp, wait, json }: Args, cli) {
     if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
     const berth = await cli.connect();
-    const [named, said] = await readWords(session, text, (name) => isSession(cli, berth, name));
-    if (said.trim() === '') throw new WrongUsage('there is no text to send');
-    const sessionId = named === undefined ? await newestOrNew(berth, cli.tell) : await cli.resolve(berth, named);
-    const accepted = await submit(berth, sessionId, said, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
+    const [named, message] = await readWords(session, text, (name) => isSession(cli, berth, name));
+    if (message.trim() === '') throw new WrongUsage('there is no text to send');
+    const sessionId = named === undefined ? await newestOrNew(berth, cli.notice) : await cli.resolve(berth, named);
+    const accepted = await submit(berth, sessionId, message, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
     if (wait) return waitForAnswer(cli, berth, accepted, json);
     const queued = (steer ?? followUp) && (await isQueued(berth, accepted));
     if (json) cli.printJson(accepted);
@@ -64,23 +64,24 @@ async function isQueued(berth: Berth, { session_id, input_id }: Accepted): Promi
   return inputs.some((input) => input.input_id === input_id);
 }
 
-/** Which session is meant and what is said. One argument is the text, unless it can only be a session. */
+/** Splits the arguments into session and text. One argument is the text, unless it can only be a session. */
 async function readWords(
   first: string | undefined,
   second: string | undefined,
   isKnown: (name: string) => Promise<boolean>,
 ): Promise<[session: string | undefined, text: string]> {
-  const isName = /^(\.|ses_\w+)$/.test(first ?? '') || (second === undefined && first !== undefined && isFed() && (await isKnown(first)));
+  const isName =
+    /^(\.|ses_\w+)$/.test(first ?? '') || (second === undefined && first !== undefined && hasPipedInput() && (await isKnown(first)));
   if (first !== undefined && second === undefined && !isName && /^\d[0-9a-z]*$/.test(first) && (await isKnown(first)))
     throw new WrongUsage(`${first} is a session; what should be sent to it? berth send ${first} "text"`);
   const [session, text] = second === undefined && !isName ? [undefined, first] : [first, second];
   if (text !== undefined && text !== '-') return [session, text];
-  if (text === undefined && process.stdin.isTTY) throw new WrongUsage('what should be sent? berth send [SESSION] "text"');
+  if (text === undefined && process.stdin.isTTY) throw new WrongUsage('the text is missing: berth send [SESSION] "text"');
   return [session, await readStdin()];
 }
 
-/** Something was put into standard input: a file or a pipe, not a terminal or nothing. */
-function isFed(): boolean {
+/** Whether standard input is a file or a pipe. */
+function hasPipedInput(): boolean {
   const stdin = fstatSync(0);
   return stdin.isFile() || stdin.isFIFO();
 }
@@ -102,7 +103,7 @@ interface Accepted {
   input_id: string;
 }
 
-/** Sends a prompt, prints the answer as it comes and says how the run ended. */
+/** Sends a prompt, streams the answer and reports the end of the run. */
 export async function sendAndWait(cli: Cli, berth: Berth, sessionId: string, text: string): Promise<ExitCode> {
   return waitForAnswer(cli, berth, await submit(berth, sessionId, text, 'prompt'), undefined);
 }
@@ -123,16 +124,16 @@ async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: t
   const { session_id: sessionId, run_id: runId } = accepted;
   const page = createLineWriter(writeOut, outputColumns);
   process.once('SIGINT', () => {
-    cli.complain(`\nberth: the run goes on; berth attach ${shortId(sessionId)} watches it`);
+    cli.printError(`\nberth: the run goes on; berth attach ${shortId(sessionId)} watches it`);
     process.exit(exit.refused);
   });
   const run = await awaitRun(berth, sessionId, runId, {
-    say: (messageId, piece) => (json ? undefined : page.flow(messageId, piece)),
-    tell: cli.tell,
+    onText: (messageId, piece) => (json ? undefined : page.flow(messageId, piece)),
+    onNotice: cli.notice,
   });
   page.endLine();
   if (json) cli.printJson({ ...accepted, ...run });
-  else if (run.outcome !== 'completed') cli.tell(describeEnd(run, sessionId));
+  else if (run.outcome !== 'completed') cli.notice(describeEnd(run, sessionId));
   return run.outcome === 'completed' ? exit.ok : exit.refused;
 }
 

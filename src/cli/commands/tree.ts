@@ -32,7 +32,7 @@ export const tree: Subcommand = {
   },
 };
 
-/** A conversation goes straight down; only where it branches, the branches are indented. */
+/** Renders the message tree; only branches are indented. */
 function toLines({ nodes, leaf_id, has_more }: Tree): string[] {
   const ids = shortIds(nodes.map(({ id }) => id));
   const children = new Map<string | null, TreeNode[]>();

@@ -1,11 +1,11 @@
 const wide =
   /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u;
-/** Two of them are a flag, which is as wide as two characters. */
+/** Regional indicators: two of them make a flag emoji, two columns wide. */
 const halfFlag = /^[\u{1f1e6}-\u{1f1ff}]$/u;
 const narrowest = /^(?:[\p{Mn}\p{Me}]|\u200c|\u200d|\ufe0e|\ufe0f)$/u;
 const plain = /^[ -~]*$/;
 
-/** How many columns of a terminal a printable text takes. */
+/** The display width of a printable text in terminal columns. */
 export function columnsOf(text: string): number {
   if (plain.test(text)) return text.length;
   let columns = 0;
@@ -18,24 +18,24 @@ function widthOf(character: string): 0 | 1 | 2 {
   return wide.test(character) && !halfFlag.test(character) ? 2 : 1;
 }
 
-/** As much of a line as fits, with `…` when something is missing. */
+/** Truncates a line to a display width, with `…`. */
 export function clipColumns(text: string, columnsMax: number): string {
   if (columnsOf(text) <= columnsMax) return text;
-  let kept = '';
+  let clipped = '';
   let columns = 0;
   for (const character of text) {
     columns += columnsOf(character);
     if (columns > columnsMax - 1) break;
-    kept += character;
+    clipped += character;
   }
-  return columnsMax > 0 ? `${kept}…` : '';
+  return columnsMax > 0 ? `${clipped}…` : '';
 }
 
 function padColumns(text: string, columns: number): string {
   return text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 }
 
-/** Rows of cells, each column as wide as its widest cell; the last one is not padded. */
+/** Aligns rows of cells as a table; the last column is not padded. */
 export function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths: number[] = [];
   for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, columnsOf(cell));

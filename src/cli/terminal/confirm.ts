@@ -1,4 +1,4 @@
-/** Asks the person at the terminal. Anything but a yes is a no. */
+/** Asks a yes/no question at the terminal. Anything but a yes is a no. */
 export async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import('node:readline/promises');
   const reader = createInterface({ input: process.stdin, output: process.stderr });

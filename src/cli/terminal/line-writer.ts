@@ -7,19 +7,19 @@ export interface FlowStyle {
   paint?: (text: string) => string;
 }
 
-/** Text that comes in pieces and whole lines, on one stream: no line begins in the middle of another. */
+/** Writes streamed text and whole lines to one stream, so that no line begins within another. */
 export interface LineWriter {
-  /** More of a text; `of` tells texts apart, and another one begins on a new line. */
+  /** Appends to a streamed text; `of` identifies the text, and another one begins on a new line. */
   flow(of: string, piece: string, style?: FlowStyle): void;
-  /** A line of our own; what others wrote must be printable already. */
+  /** Writes a line. Untrusted text must be sanitized before. */
   line(text: string): void;
-  /** A blank line, unless there is one, or nothing above it. */
+  /** Writes a blank line, unless there is one above, or nothing. */
   gap(): void;
   /** Ends the line that is being written. */
   endLine(): void;
 }
 
-/** `columns` is how wide the page is now; where that is unbounded, lines stay as they are. */
+/** `columns` is the current width; with `Infinity`, lines are not wrapped. */
 export function createLineWriter(write: (text: string) => void, columns: () => number = () => Infinity): LineWriter {
   let flowing: string | undefined;
   let stream = createPrintableStream();

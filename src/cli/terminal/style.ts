@@ -1,4 +1,4 @@
-/** How a terminal shows things; where there is none, plainly. */
+/** ANSI styles; plain text without a terminal. */
 export interface Style {
   dim(text: string): string;
   bold(text: string): string;

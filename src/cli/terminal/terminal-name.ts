@@ -1,7 +1,7 @@
 import { readlinkSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
-/** How other terminals call this one: by its device, such as `pts/3`, or by the process where there is none. */
+/** The client name for other clients: the terminal device, such as `pts/3`, or the pid. */
 export function nameTerminal(): string {
   for (const descriptor of [0, 1, 2]) {
     if (!isatty(descriptor)) continue;

@@ -4,10 +4,10 @@ import { columnsOf } from './columns.js';
 import { createTypedHistory } from './typed-history.js';
 import { feedKeys } from './typed-keys.js';
 
-/** A terminal on which text arrives while a person types: the two never mix. */
+/** A terminal that keeps arriving output and the typed line apart. */
 export interface Terminal {
   write(text: string): void;
-  /** While text is expected, the prompt is there only when something is typed. */
+  /** While output is expected, the prompt is shown only when something is typed. */
   expectText(expected: boolean): void;
   close(): void;
 }
@@ -15,9 +15,9 @@ export interface Terminal {
 interface Deps {
   input: NodeJS.ReadStream;
   output: NodeJS.WriteStream;
-  /** What a line that is begun now is about. */
+  /** The id of the question that a line begun now would answer. */
   subject(): string | undefined;
-  /** A line, and what it was about when its first character was typed. */
+  /** A typed line, and the subject at its first character. */
   onLine(line: string, about: string | undefined): void;
   onLeave(): void;
 }
@@ -27,18 +27,18 @@ const pasteOn = '\u001b[?2004h';
 const pasteOff = '\u001b[?2004l';
 
 export function openTerminal({ input, output, subject, onLine, onLeave }: Deps): Terminal {
-  // A reader that does this itself puts characters that come at once at the end of its line, wherever the cursor is.
+  // readline's own keypress handling would put characters of one read at the end of the line, not at the cursor.
   emitKeypressEvents(input);
   const reader = createInterface({ input, output, terminal: true, prompt, historySize: limits.typedHistoryMax });
   const history = createTypedHistory(reader, limits.typedHistoryMax);
   let visible = false;
   let expecting = true;
   let atStart = true;
-  /** The prompt broke a line off; the end of that line, should it come next, is there already. */
+  /** The prompt interrupted a line, so that the line ending of that line, if it comes next, is skipped. */
   let brokeLine = false;
-  let held = '';
+  let pendingText = '';
   let pasting = false;
-  /** Lines of a paste that wait for the person to press enter, and how many rows above the prompt show them. */
+  /** Lines of a paste that wait for enter, and how many rows above the prompt they take. */
   let pasted: string[] = [];
   let pastedRows = 0;
   let about: string | undefined;
@@ -75,21 +75,21 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
   }
 
   function release(): void {
-    put(held);
-    held = '';
+    put(pendingText);
+    pendingText = '';
   }
 
-  /** Whole lines go above the prompt. */
+  /** Writes complete lines above the prompt. */
   function writeAbove(): void {
-    const end = held.length > limits.heldLineCharsMax ? held.length : held.lastIndexOf('\n') + 1;
+    const end = pendingText.length > limits.heldLineCharsMax ? pendingText.length : pendingText.lastIndexOf('\n') + 1;
     if (end === 0) return;
     const { rows } = reader.getCursorPos();
     eraseRows(rows);
-    put(held.slice(0, end));
+    put(pendingText.slice(0, end));
     if (!atStart) put('\n');
-    held = held.slice(end);
+    pendingText = pendingText.slice(end);
     pastedRows = 0;
-    // The reader goes up again by as many rows as it believes to be below the first.
+    // readline moves up again by the rows that it believes to be below the first.
     output.write('\n'.repeat(rows));
     reader.prompt(true);
   }
@@ -98,7 +98,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
     return Math.floor(columnsOf(prompt + line) / Math.max(1, output.columns)) + 1;
   }
 
-  /** The session says what was sent, so what was typed goes away. */
+  /** Submits a line, and erases it: the session prints what was sent. */
   function submit(line: string): void {
     if (pasting) {
       pasted.push(line);
@@ -113,7 +113,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
     if (!expecting) show();
   }
 
-  /** What was typed is over and its rows are erased; the up arrow has it. */
+  /** Clears the typed text and adds it to the history. */
   function clear(text: string): void {
     pasted = [];
     pastedRows = 0;
@@ -123,7 +123,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
     history.remember(text);
   }
 
-  /** Ctrl-C leaves, but takes nothing along that is half typed: that only goes out of the way. */
+  /** Ctrl-C clears a half-typed line; on an empty line it leaves. */
   function interrupt(): void {
     if (reader.line === '' && pasted.length === 0) return onLeave();
     const text = history.toText([...pasted, reader.line].join('\n'));
@@ -134,7 +134,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
     if (!expecting) show();
   }
 
-  /** What is right of the cursor comes after the last line of a paste. */
+  /** Inserts a paste; the text right of the cursor comes after its last line. */
   function paste(text: string): void {
     const lines = text.split(/\r\n|\r|\n/);
     const last = lines.pop() ?? '';
@@ -155,7 +155,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
   }
 
   reader.on('line', submit);
-  // Back from ctrl-Z: readline has paused itself, and only a prompt makes it listen again.
+  // After ctrl-Z (SIGCONT) readline is paused until the next prompt.
   reader.on('SIGCONT', () => {
     visible = true;
     reader.prompt(true);
@@ -173,7 +173,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
     },
     onPaste: paste,
     onTyped() {
-      history.look();
+      history.noteRecall();
       if (expecting && !isTyping()) hide();
     },
   });
@@ -182,7 +182,7 @@ export function openTerminal({ input, output, subject, onLine, onLeave }: Deps):
   return {
     write(text) {
       if (visible) {
-        held += text;
+        pendingText += text;
         writeAbove();
       } else put(text);
     },

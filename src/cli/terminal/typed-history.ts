@@ -1,23 +1,23 @@
 import type { Interface } from 'node:readline';
 
-/** Stands for a line end in a line that was several. */
+/** Stands for a line ending in a recalled multi-line text. */
 const lineEndMark = '⏎';
 
-/** What was typed before, newest first, as the up arrow of a reader brings it back: whole texts, also those of several lines. */
+/** The input history of a readline interface, newest first, with multi-line texts as single entries. */
 export interface TypedHistory {
-  /** A text that was sent or given up. */
+  /** Adds a text that was sent or cleared. */
   remember(text: string): void;
-  /** The line has changed: is it one that the arrows brought back? */
-  look(): void;
-  /** The text that a line stands for. */
+  /** Call after each change of the line: notes whether the line is a recalled multi-line entry. */
+  noteRecall(): void;
+  /** The multi-line text of a recalled line. */
   toText(line: string): string;
 }
 
 export function createTypedHistory(reader: Interface, entriesMax: number): TypedHistory {
   let entries: string[] = [];
-  /** The reader's own list. */
+  /** The history array of readline. */
   let list: string[] | undefined;
-  /** Those of the entries that are several lines. */
+  /** The multi-line entries. */
   const joined = new Set<string>();
   let recalled = false;
 
@@ -25,7 +25,7 @@ export function createTypedHistory(reader: Interface, entriesMax: number): Typed
     list?.splice(0, list.length, ...entries);
   }
 
-  // The reader adds every line of a paste by itself; what counts is what is remembered here.
+  // readline adds every line of a paste separately: its list is overwritten.
   reader.on('history', (history) => {
     list = history;
     fill();
@@ -37,14 +37,14 @@ export function createTypedHistory(reader: Interface, entriesMax: number): Typed
       const entry = text.replaceAll('\n', lineEndMark);
       if (entry !== text) joined.add(entry);
       entries = [entry, ...entries.filter((other) => other !== entry)].slice(0, entriesMax);
-      for (const known of joined) if (!entries.includes(known)) joined.delete(known);
+      for (const old of joined) if (!entries.includes(old)) joined.delete(old);
       const { history, historyIndex } = reader as unknown as { history?: string[]; historyIndex?: number };
       list ??= history;
       fill();
-      // A line that was given up in the middle of the list leaves the place there; the next up arrow means the newest.
+      // Resets the position: after a cleared line the next up arrow means the newest entry.
       if (historyIndex !== undefined) (reader as unknown as { historyIndex: number }).historyIndex = -1;
     },
-    look() {
+    noteRecall() {
       recalled = reader.line.includes(lineEndMark) && (recalled || joined.has(reader.line));
     },
     toText: (line) => (recalled ? line.replaceAll(lineEndMark, '\n') : line),

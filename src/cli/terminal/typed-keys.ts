@@ -2,30 +2,30 @@ import type { Interface, Key } from 'node:readline';
 
 interface Deps {
   input: NodeJS.ReadStream;
-  /** The only one that listens to the keys of `input`. */
+  /** The only keypress listener of `input`. */
   reader: Interface;
-  /** A key was pressed, or a paste begins; nothing of it is in the line yet. */
+  /** A key was pressed, or a paste begins; the line is unchanged yet. */
   onKey(key: Key): void;
-  /** A paste has ended. Nothing in it is a key. */
+  /** A bracketed paste has ended. */
   onPaste(text: string): void;
-  /** All that came is in the line. */
+  /** The line contains all typed characters. */
   onTyped(): void;
 }
 
 export interface TypedKeys {
-  /** Has something come that is not in the line yet? */
+  /** Whether typed characters are not in the line yet. */
   isWaiting(): boolean;
 }
 
 type TakeKey = (text: string | undefined, key: Key) => void;
 
 const controls = /\p{Cc}/u;
-/** Terminals would act on them when the line is shown. */
+/** Control characters, which a terminal would interpret when the line is shown. */
 const unpastable = /(?![\t\r\n])\p{Cc}/gu;
 
 /**
- * Stands between a terminal and the reader of its lines. Characters that come at once are put in at once, so that the cost of a long
- * text does not grow with its square, and a paste is one text, however many reads it takes.
+ * Filters keypress events for readline. Characters of one read are inserted as one batch, so that a long text does not take quadratic time, and
+ * a bracketed paste is one text, even across reads.
  */
 export function feedKeys({ input, reader, onKey, onPaste, onTyped }: Deps): TypedKeys {
   const readers = input.listeners('keypress') as TakeKey[];
@@ -44,7 +44,7 @@ export function feedKeys({ input, reader, onKey, onPaste, onTyped }: Deps): Type
   function addTyped(text: string, key: Key): void {
     if (typed === '') {
       onKey(key);
-      // The keys that came in the same read are all told before this.
+      // A microtask runs after all keypress events of the same read.
       queueMicrotask(putTyped);
     }
     typed += text;

@@ -1,23 +1,23 @@
 import { columnsOf } from './columns.js';
 
-/** Breaks lines between words as text arrives. A word is held back until it is known to fit. */
+/** Word wrap for streamed text. A word is buffered until its end is known. */
 export interface WordWrap {
-  /** More text; `width` is how many columns a line has. */
+  /** Wraps more text to `width` columns. */
   push(text: string, width: number): string;
-  /** What was held back. */
+  /** Flushes the buffered word. */
   end(width: number): string;
 }
 
 const layout = {
-  /** Below this, lines are left to the terminal. */
+  /** Narrower lines are left to the terminal to wrap. */
   widthMin: 20,
   tabColumns: 8,
 } as const;
 const escape = '\u001b';
 const colour = `${escape}\\[[\\d;]*m`;
-/** Characters between which a line may break without a blank. */
+/** CJK characters, between which a line may break without a space. */
 const breakable = '\\u2e80-\\u9fff\\uac00-\\ud7a3\\uff00-\\uffef\\u{20000}-\\u{3fffd}';
-/** Sequences that colour, line ends, blanks, breakable characters, and words. */
+/** Colour escape sequences, whitespace, breakable characters, and words. */
 const tokens = new RegExp(`${colour}|\\s|[${breakable}]|[^\\s${escape}${breakable}]+|${escape}`, 'gu');
 const colours = new RegExp(colour, 'gu');
 const isBreakable = new RegExp(`^[${breakable}]$`, 'u');
@@ -28,7 +28,7 @@ export function createWordWrap(): WordWrap {
   let word = '';
   let wordColumns = 0;
 
-  function place(width: number): string {
+  function flushWord(width: number): string {
     if (word === '') return '';
     const gapColumns = columnsOfGap(gap, column);
     let out: string;
@@ -47,7 +47,7 @@ export function createWordWrap(): WordWrap {
     return out;
   }
 
-  /** A word that no line holds is broken where each line ends. */
+  /** Breaks a word that is longer than a line. */
   function breakWord(gapColumns: number, width: number): string {
     const fits = column + gapColumns + 1 < width;
     let out = fits ? gap : '\n';
@@ -65,7 +65,7 @@ export function createWordWrap(): WordWrap {
   }
 
   function end(width: number): string {
-    const out = place(width);
+    const out = flushWord(width);
     column = 0;
     gap = '';
     return out;
@@ -77,22 +77,22 @@ export function createWordWrap(): WordWrap {
       let out = '';
       for (const [token] of text.matchAll(tokens)) {
         if (token === '\n') {
-          out += `${place(width)}\n`;
+          out += `${flushWord(width)}\n`;
           column = 0;
           gap = '';
         } else if (/^\s$/.test(token)) {
-          out += place(width);
+          out += flushWord(width);
           gap += token;
         } else if (token.startsWith(escape)) {
-          // It takes no room, and belongs to what comes next.
+          // A colour sequence has no width, and belongs to the next word.
           word += token;
         } else {
           const columns = columnsOf(token);
           const isAlone = isBreakable.test(token);
-          if (isAlone) out += place(width);
+          if (isAlone) out += flushWord(width);
           word += token;
           wordColumns += columns;
-          if (isAlone || wordColumns > width) out += place(width);
+          if (isAlone || wordColumns > width) out += flushWord(width);
         }
       }
       return out;
@@ -107,7 +107,7 @@ function columnsOfGap(gap: string, column: number): number {
   return end - column;
 }
 
-/** A line in as many as it takes. Those after the first are indented like it, or like the second column of what looks like a table. */
+/** Wraps a line with a hanging indent: that of the line, or the second column of a table row. */
 export function wrapLine(line: string, width: number): string {
   const plain = line.replaceAll(colours, '');
   const [, table] = /^( +\S+(?: \S+)* {2,})\S/.exec(plain) ?? [];
@@ -124,7 +124,7 @@ export function wrapLine(line: string, width: number): string {
   return [first, ...lines.map((more) => hang + more)].join('\n');
 }
 
-/** Prose in lines of a width: lines that follow each other are one paragraph, and indented ones stay apart. */
+/** Wraps prose: consecutive lines are one paragraph, and indented lines stay separate. */
 export function wrapText(text: string, width: number): string {
   const paragraphs: string[] = [];
   for (const line of text.split('\n')) {

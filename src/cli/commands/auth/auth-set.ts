@@ -35,10 +35,10 @@ export const authSet: Subcommand = {
   async run({ provider }: Args, { paths: { configDir }, print }) {
     checkProvider(provider);
     refuseMisspelled(provider, configDir);
-    // Nobody should look a key up for a file that cannot be written.
+    // Fails before the prompt if the auth file is not usable.
     readAuthFile(configDir);
     const typed = isatty(0) ? await readHidden(`API key for ${provider} (not shown): `) : await readPiped();
-    if (typed === undefined) throw new Refused('nothing was written');
+    if (typed === undefined) throw new Refused('no key was entered; nothing was written');
     await setKey(configDir, provider, typed);
     print(`kept a key for ${provider} in ${printable(shortenHome(authPath(configDir)))}`);
     if (!builtIn.includes(provider))
@@ -47,7 +47,7 @@ export const authSet: Subcommand = {
   },
 };
 
-/** Refuses what cannot be a provider without showing it: it may well be a key. */
+/** Refuses an invalid provider name without echoing it: it may be a key. */
 export function checkProvider(typed: string): void {
   if (/^(sk|gsk|xai|pplx|nvapi|hf|r8|key)[-_]\S{16}/i.test(typed)) {
     throw new WrongUsage('that looks like a key and not like the name of a provider, such as anthropic or openai');
@@ -57,7 +57,7 @@ export function checkProvider(typed: string): void {
   }
 }
 
-/** A name that is nearly one that is built in, and that nothing else knows, would keep a key that is never used. */
+/** Refuses a likely typo of a built-in provider, whose key would never be used. */
 function refuseMisspelled(provider: string, configDir: string): void {
   if (builtIn.includes(provider) || configNames(configDir, provider) || readAuthFile(configDir).providers.includes(provider)) return;
   const near = nearest(provider, builtIn);
@@ -78,16 +78,16 @@ async function readPiped(): Promise<string> {
 }
 
 interface TypedLine {
-  /** Takes a character, and says whether the line goes on, is done, or was left. */
+  /** Takes a character; returns whether the line goes on, is done, or was cancelled. */
   take(character: string): 'more' | 'done' | 'left';
   text(): string;
 }
 
-/** What keys do to a line that nobody sees. A paste is part of it with all its line ends: what follows them is not for the shell. */
+/** Line editing without echo. A bracketed paste is taken with its line endings, so that nothing of it reaches the shell. */
 function createTypedLine(): TypedLine {
   let text = '';
   let pasting = false;
-  /** What follows an escape, until it is whole. */
+  /** The escape sequence that is being read. */
   let sequence: string | undefined;
 
   function takeEscaped(started: string): void {
@@ -125,7 +125,7 @@ function createTypedLine(): TypedLine {
   };
 }
 
-/** A line from the terminal that it does not show. Undefined when the person leaves instead. */
+/** Reads a line from the terminal without echo. Undefined when the person cancels. */
 function readHidden(prompt: string): Promise<string | undefined> {
   const { stdin } = process;
   const isShown = isatty(2);

@@ -32,7 +32,7 @@ export const daemonLogs: Subcommand = {
     const descriptor = openLog(path);
     const { tail, size } = readTail(descriptor, count);
     tail.forEach(show);
-    if (follow && !json) cli.tell(`following ${printableLine(shortenHome(path))}; Ctrl-C ends it`);
+    if (follow && !json) cli.notice(`following ${printableLine(shortenHome(path))}; Ctrl-C ends it`);
     if (follow) return followLog(path, descriptor, size, show);
     closeSync(descriptor);
     return Promise.resolve(exit.ok);
@@ -49,7 +49,7 @@ function openLog(path: string): number {
   }
 }
 
-/** The last lines of a file, and how long it was. */
+/** The last lines of a file, and its size. */
 function readTail(descriptor: number, count: number): { tail: string[]; size: number } {
   const { size } = fstatSync(descriptor);
   const chunks: Buffer[] = [];
@@ -64,13 +64,13 @@ function readTail(descriptor: number, count: number): { tail: string[]; size: nu
     chunks.unshift(chunk);
   }
   const lines = Buffer.concat(chunks).toString('utf8').split('\n');
-  // The end of the last line, and where the look began in the middle of one.
+  // Drops the empty text after the last line, and a partial first line.
   if (lines.at(-1) === '') lines.pop();
   if (at > 0) lines.shift();
   return { tail: count === 0 ? [] : lines.slice(-count), size };
 }
 
-/** Prints what is appended from a position on. A file that was replaced or made shorter is begun again. */
+/** Follows a log file from an offset, like tail -F. A replaced or truncated file is read from its beginning. */
 async function followLog(path: string, first: number, from: number, show: (line: string) => void): Promise<ExitCode> {
   let descriptor = first;
   let at = from;
@@ -110,7 +110,7 @@ async function followLog(path: string, first: number, from: number, show: (line:
   });
 }
 
-/** A line of the log for people: when, how bad, what, and whatever else it says. */
+/** Formats a log line for people: time, level, message and other fields. */
 function describeLine(line: string): string {
   const entry = toEntry(line);
   if (!entry) return printableLine(line);

@@ -23,8 +23,8 @@ export const daemonReload: Subcommand = {
       return exit.ok;
     }
     cli.print(done.changed.length === 0 ? 'nothing in config.json changed' : `changed: ${printableLine(done.changed.join(', '))}`);
-    if (done.needs_restart.length > 0) cli.tell(`${printableLine(done.needs_restart.join(', '))} counts after berth daemon restart`);
-    for (const warning of done.warnings) cli.tell(printableLine(warning));
+    if (done.needs_restart.length > 0) cli.notice(`${printableLine(done.needs_restart.join(', '))} counts after berth daemon restart`);
+    for (const warning of done.warnings) cli.notice(printableLine(warning));
     return exit.ok;
   },
 };

@@ -1,6 +1,6 @@
 import { checkStartable } from '../../../client/autostart.js';
 import { NoDaemon, StartFailed } from '../../../client/errors.js';
-import { stopOrderly, tellLeft, type StoppedDaemon } from './daemon-stop.js';
+import { stopOrderly, printInterrupted, type StoppedDaemon } from './daemon-stop.js';
 import { exit, Refused } from '../../exit.js';
 import { orRefused } from '../../refusals.js';
 import type { Cli, Subcommand } from '../../subcommand.js';
@@ -23,11 +23,11 @@ export const daemonRestart: Subcommand = {
     const berth = await cli.connect();
     const found = orRefused(await berth.call('get_daemon'));
     if (json) {
-      cli.printJson({ ...found, runs_interrupted: stopped?.left ?? [] });
+      cli.printJson({ ...found, runs_interrupted: stopped?.interrupted ?? [] });
       return exit.ok;
     }
     cli.print(`${stopped ? `restarted (pid ${stopped.pid} before, ` : 'started ('}pid ${found.pid}, ${found.socket})`);
-    tellLeft(cli, stopped?.left ?? []);
+    printInterrupted(cli, stopped?.interrupted ?? []);
     return exit.ok;
   },
 };
@@ -43,7 +43,7 @@ async function stopIfRunning(cli: Cli, drain: boolean): Promise<StoppedDaemon | 
   }
 }
 
-/** A daemon that runs is not given up for one that cannot start. */
+/** Refuses to stop the running daemon when a new one could not start. */
 async function refuseUnstartable({ paths }: Cli): Promise<void> {
   try {
     await checkStartable(paths);

@@ -30,16 +30,16 @@ export const daemonRun: Subcommand = {
       if (exitCode === exit.ok) cli.print(json ? printableJson({ startable: true }) : 'a daemon can start here');
       process.exit(exitCode);
     }
-    // From here on the daemon says itself what a bug does.
+    // The daemon handles uncaught exceptions itself.
     process.removeAllListeners('uncaughtException');
-    // Through the stream, whose errors the daemon passes over: that nobody reads is no reason to stop.
+    // Through process.stdout, whose EPIPE the daemon ignores.
     const ready = json ? printableJson({ ready: true, socket: paths.socket, pid: process.pid }) : `berth is ready on ${paths.socket}`;
     const onReady = (): boolean => process.stdout.write(`${ready}\n`);
     process.exit(await runDaemon({ paths, workdir: dir, onReady, onRefused }));
   },
 };
 
-/** systemd starts services in the root directory, which is nobody's workspace. */
+/** systemd (INVOCATION_ID) starts services in /, which is no workspace. */
 async function defaultWorkdir(): Promise<string> {
   return process.env.INVOCATION_ID === undefined ? currentDirectory() : (await import('node:os')).homedir();
 }

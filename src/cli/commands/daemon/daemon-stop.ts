@@ -19,7 +19,7 @@ interface Args {
   json?: true;
 }
 
-interface LeftRun {
+interface InterruptedRun {
   session_id: string;
   title: string;
   asks: boolean;
@@ -38,17 +38,17 @@ export const daemonStop: Subcommand = {
   notes: '--force kills only the process that holds the lock of the state directory. Runs that it cut off can be resumed.',
   async run({ drain, force, json }: Args, cli) {
     try {
-      const { pid, left } = await stopOrderly(cli, drain === true);
-      if (json) cli.printJson({ stopped: true, killed: false, pid, runs: left });
+      const { pid, interrupted } = await stopOrderly(cli, drain === true);
+      if (json) cli.printJson({ stopped: true, killed: false, pid, runs: interrupted });
       else {
         cli.print(`stopped (pid ${pid})`);
-        tellLeft(cli, left);
+        printInterrupted(cli, interrupted);
       }
     } catch (error) {
       const isAway = error instanceof NoDaemon;
       if (!isAway && !(error instanceof DaemonUnresponsive)) throw error;
       const holder = findLockHolder(cli.paths.stateDir);
-      if (!force || !holder) throw isAway && holder ? toHidden(cli.paths, holder) : error;
+      if (!force || !holder) throw isAway && holder ? toUnreachable(cli.paths, holder) : error;
       await kill(cli.paths, holder);
       if (json) cli.printJson({ stopped: true, killed: true, pid: holder.pid });
       else
@@ -61,28 +61,28 @@ export const daemonStop: Subcommand = {
 export interface StoppedDaemon {
   pid: number;
   /** Runs that were in progress. */
-  left: LeftRun[];
+  interrupted: InterruptedRun[];
 }
 
-/** Has the daemon stop, and waits until it is gone. */
+/** Shuts the daemon down, and waits for the end of its process. */
 export async function stopOrderly(cli: Cli, drain: boolean): Promise<StoppedDaemon> {
   const berth = await cli.connect({ autostart: false });
   const { pid } = orRefused(await berth.call('get_daemon'));
   if (drain) orRefused(await berth.call('drain'));
-  const left = await runsLeft(berth);
+  const interrupted = await listActiveRuns(berth);
   try {
     orRefused(await berth.call('shutdown'));
   } catch (error) {
     if (!(error instanceof ConnectionLost)) throw error;
   }
-  // The daemon waits for those who are still connected.
+  // The daemon waits for connected clients.
   berth.close();
   await untilGone(cli.paths.socket, pid);
-  return { pid, left };
+  return { pid, interrupted };
 }
 
-/** A daemon that has no sockets any more, or others, still holds the lock. */
-function toHidden({ socket, stateDir }: Paths, { pid }: LockHolder): DaemonUnresponsive {
+/** The error for a daemon that holds the lock of the state directory but listens on another socket, or on none. */
+function toUnreachable({ socket, stateDir }: Paths, { pid }: LockHolder): DaemonUnresponsive {
   return new DaemonUnresponsive(
     `no daemon listens on ${socket}, but pid ${pid} is the daemon of ${stateDir}: it listens on another --socket, or does not end; ` +
       'berth daemon stop --force ends it',
@@ -90,12 +90,11 @@ function toHidden({ socket, stateDir }: Paths, { pid }: LockHolder): DaemonUnres
 }
 
 async function kill(paths: Paths, holder: LockHolder): Promise<void> {
-  if (!killLockHolder(paths.stateDir, holder))
-    throw new Refused('the daemon has just ended or was replaced; look again with berth daemon status');
+  if (!killLockHolder(paths.stateDir, holder)) throw new Refused('the daemon has just ended or was replaced; see berth daemon status');
   await untilGone(undefined, holder.pid);
 }
 
-async function runsLeft(berth: Berth): Promise<LeftRun[]> {
+async function listActiveRuns(berth: Berth): Promise<InterruptedRun[]> {
   const asked = orRefused(await berth.call('list_ui_requests'));
   const asking = new Set(asked.requests.map(({ session_id }) => session_id));
   const sessions = [...(await listSessions(berth, {})), ...(await listSessions(berth, { archived: true }))];
@@ -108,7 +107,7 @@ async function runsLeft(berth: Berth): Promise<LeftRun[]> {
     }));
 }
 
-/** The socket goes first, the process last: only then may the next daemon begin. */
+/** Waits until socket and process are gone: only then may the next daemon start. */
 async function untilGone(socketPath: string | undefined, pid: number): Promise<void> {
   const deadline = performance.now() + limits.stopMs + limits.goodbyeMs + limits.startMs;
   while ((socketPath !== undefined && (await accepts(socketPath))) || isAlive(pid)) {
@@ -138,15 +137,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A process that has ended may keep its number until its parent looks, and in containers some parents take their time. */
+/** A zombie keeps its pid until its parent reaps it, which in some containers takes long. */
 function isZombie(pid: number): boolean {
   const stat = `/proc/${pid}/stat`;
   return existsSync(stat) && /\) Z [^)]*$/.test(readFileSync(stat, 'utf8'));
 }
 
-/** Says what became of the runs of a daemon that was stopped. */
-export function tellLeft(cli: Cli, left: LeftRun[]): void {
-  for (const { session_id, title, asks } of left) {
+/** Prints the interrupted runs of a stopped daemon, and how to resume them. */
+export function printInterrupted(cli: Cli, interrupted: InterruptedRun[]): void {
+  for (const { session_id, title, asks } of interrupted) {
     const named = `${shortId(session_id)}${title === '' ? '' : ` (${printableLine(title)})`}`;
     cli.print(
       asks

@@ -3,7 +3,7 @@ import type { CommandInput } from '../../../protocol/commands/commands.js';
 import { currentDirectory } from '../../directory.js';
 import type { Cli } from '../../subcommand.js';
 
-/** What a command about permissions speaks of: the session that is named, or the directory the person is in. */
+/** The scope of a permissions command: the named session, or the current directory. */
 export async function readScope(
   cli: Cli,
   berth: Berth,

@@ -63,14 +63,14 @@ export const permissionsAdd: Subcommand = {
     const { everywhere, session, json } = args;
     const action = readAction(args);
     if (everywhere && session !== undefined) throw new WrongUsage('--everywhere and --session exclude each other');
-    const given = [args.command, args.path, args.pattern, args.everyCall].filter((one) => one !== undefined).length;
-    if (given > 1) throw new WrongUsage('a rule has one of --command, --path, --pattern and --every-call');
+    const subjects = [args.command, args.path, args.pattern, args.everyCall].filter((one) => one !== undefined).length;
+    if (subjects > 1) throw new WrongUsage('a rule has one of --command, --path, --pattern and --every-call');
     if (args.words === undefined && args.tool === undefined && args.command === undefined)
-      throw new WrongUsage('what is the rule about? see berth permissions add --help');
+      throw new WrongUsage('a rule needs a command or a tool; see berth permissions add --help');
     if (action !== 'allow' && (args.network || args.unsandboxed)) throw new WrongUsage('--network and --unsandboxed go with --allow');
     const berth = await cli.connect();
-    const rule = { ...(await readSubject(args, given > 0, berth)), action, ...readExtras(args) };
-    refuseTooMuch(rule, args.everyCall === true);
+    const rule = { ...(await readSubject(args, subjects > 0, berth)), action, ...readExtras(args) };
+    refuseAllowAll(rule, args.everyCall === true);
     const scope = await readScope(args, cli, berth);
     const done = orRefused(await berth.call('add_permission', { ...scope, rule }));
     const id = await findId(berth, scope, rule);
@@ -78,7 +78,7 @@ export const permissionsAdd: Subcommand = {
     else cli.print(`${ruleSentence(rule)}, ${describeScope(done)}${id === null ? '' : ` (berth permissions rm ${id} takes it back)`}`);
     const { words } = args;
     if (words !== undefined && rule.command === words && (await listTools(berth)).includes(words)) {
-      cli.complain(`berth: this is about the command ${words}; the tool of that name is meant with --tool ${words}`);
+      cli.printError(`berth: this is about the command ${words}; the tool of that name is meant with --tool ${words}`);
     }
     return exit.ok;
   },
@@ -104,7 +104,7 @@ async function readSubject(args: Args, isGiven: boolean, berth: Berth): Promise<
   };
 }
 
-/** Words are a command. Two of them could as well be meant for all there are, so those are not guessed at. */
+/** Words are a command. `bash` and `*` are ambiguous, as they may mean every call, and are refused. */
 function readCommand(words: string, tool: string | undefined): string {
   if (tool !== undefined && tool !== 'bash') throw new WrongUsage(`${tool} runs no commands; say --path, --pattern or --every-call`);
   if (tool === undefined && (words === 'bash' || words === '*')) {
@@ -128,8 +128,8 @@ function readExtras({ exact, network, unsandboxed }: Args): Pick<RuleRow, 'exact
   return { ...(exact && { exact }), ...(network && { network }), ...(unsandboxed && { unsandboxed }) };
 }
 
-/** All commands at once are not allowed by a slip. */
-function refuseTooMuch({ tool, action, command, path, pattern }: RuleRow, isMeant: boolean): void {
+/** Refuses a rule that allows every command, unless --every-call says so. */
+function refuseAllowAll({ tool, action, command, path, pattern }: RuleRow, isMeant: boolean): void {
   const isAll = action === 'allow' && (tool === 'bash' || tool === '*') && (command ?? path ?? pattern) === undefined;
   if (isAll && !isMeant) {
     throw new WrongUsage(
@@ -149,11 +149,11 @@ function describeScope({ workspace, session_id }: { workspace: string | null; se
   return workspace === null ? 'everywhere' : `in ${printableLine(shortenHome(workspace))}`;
 }
 
-/** The newest rule that says this. */
-async function findId(berth: Berth, { scope, ...place }: Scope, rule: RuleRow): Promise<string | null> {
-  const listed = await berth.call('list_permissions', scope === 'everywhere' ? { cwd: currentDirectory() } : place);
+/** The id of the newest rule that equals this one. */
+async function findId(berth: Berth, { scope, ...target }: Scope, rule: RuleRow): Promise<string | null> {
+  const listed = await berth.call('list_permissions', scope === 'everywhere' ? { cwd: currentDirectory() } : target);
   if (!listed.ok) return null;
-  const said = ruleText(rule);
-  const same = listed.payload.permissions.filter((one) => one.permission_id !== '' && ruleText(one.rule) === said);
+  const text = ruleText(rule);
+  const same = listed.payload.permissions.filter((one) => one.permission_id !== '' && ruleText(one.rule) === text);
   return same.toSorted((a, b) => Number(b.permission_id) - Number(a.permission_id))[0]?.permission_id ?? null;
 }

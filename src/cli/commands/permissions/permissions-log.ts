@@ -46,14 +46,14 @@ export const permissionsLog: Subcommand = {
       cursor = page.cursor;
     } while (cursor !== null && rows.length < rowsMax);
     if (json) for (const row of rows) cli.printJson(row);
-    else for (const line of toTable(rows)) cli.print(line);
+    else for (const line of toDecisionTable(rows)) cli.print(line);
     if (rows.length === 0 && !json) cli.print('Nothing was decided yet.');
     if (cursor !== null && !json) cli.print(`… and more; berth permissions log --limit ${rowsMax * 10} shows them.`);
     return exit.ok;
   },
 };
 
-function toTable(rows: AuditView[]): string[] {
+function toDecisionTable(rows: AuditView[]): string[] {
   if (rows.length === 0) return [];
   const cells = rows.map(({ at, action, by, tool_name, session_id, subject, why }) => [
     toLocalTime(at),

@@ -35,40 +35,40 @@ export const permissionsLs: Subcommand = {
   ].join('\n'),
   async run({ all, session, json }: Args, cli) {
     const berth = await cli.connect();
-    const place = await readScope(cli, berth, session);
-    const found = orRefused(await berth.call('list_permissions', { ...place, all: all === true }));
+    const scope = await readScope(cli, berth, session);
+    const found = orRefused(await berth.call('list_permissions', { ...scope, all: all === true }));
     if (json) {
       cli.printJson(found);
       return exit.ok;
     }
-    for (const line of alignColumns(describeGround(found, session !== undefined))) cli.print(line);
+    for (const line of alignColumns(describeSettings(found, session !== undefined))) cli.print(line);
     cli.print('');
-    for (const line of toTable(found.permissions)) cli.print(line);
+    for (const line of toRuleTable(found.permissions)) cli.print(line);
     if (found.permissions.length === 0) cli.print('No rules yet. Add one with berth permissions add "git status".');
-    for (const warning of found.warnings ?? []) cli.tell(printableLine(warning));
+    for (const warning of found.warnings ?? []) cli.notice(printableLine(warning));
     if (found.has_more) cli.print('… and more; berth permissions ls without --all has those that count here.');
     return exit.ok;
   },
 };
 
-function describeGround({ workspace, mode, no_sandbox, workspace_config: own }: Permissions, ofSession: boolean): string[][] {
+function describeSettings({ workspace, mode, no_sandbox, workspace_config: config }: Permissions, ofSession: boolean): string[][] {
   return [
     ['workspace', printableLine(shortenHome(workspace))],
     ['mode', `${mode}${ofSession ? '' : ', for new sessions'}: ${modes[mode]}`],
     ['sandbox', no_sandbox === null ? 'commands run in it' : `none: ${printableLine(no_sandbox)}`],
-    ['own config', describeConfig(own)],
+    ['own config', describeConfig(config)],
   ];
 }
 
-function describeConfig(own: Permissions['workspace_config']): string {
-  if (!own) return 'none';
-  const path = printableLine(shortenHome(own.path));
-  if (own.problem !== null) return `${path} cannot be used: ${printableLine(own.problem)}`;
-  if (own.trusted === true) return `${path}, trusted`;
-  return `${path}, not trusted${own.trusted === null ? ' yet' : ''}, so it counts for nothing; see berth permissions trust`;
+function describeConfig(config: Permissions['workspace_config']): string {
+  if (!config) return 'none';
+  const path = printableLine(shortenHome(config.path));
+  if (config.problem !== null) return `${path} cannot be used: ${printableLine(config.problem)}`;
+  if (config.trusted === true) return `${path}, trusted`;
+  return `${path}, not trusted${config.trusted === null ? ' yet' : ''}, so it counts for nothing; see berth permissions trust`;
 }
 
-function toTable(permissions: PermissionView[]): string[] {
+function toRuleTable(permissions: PermissionView[]): string[] {
   if (permissions.length === 0) return [];
   const rows = permissions.map(({ permission_id, source, workspace, session_id, rule }) => [
     permission_id === '' ? '-' : permission_id,

@@ -20,7 +20,7 @@ export const permissionsRm: Subcommand = {
       const reply = await berth.call('remove_permission', { permission_id });
       if (!reply.ok && reply.error.code === 'invalid_payload') {
         wrong++;
-        cli.complain(`berth: there is no rule ${printable(permission_id)}; see berth permissions ls`);
+        cli.printError(`berth: there is no rule ${printable(permission_id)}; see berth permissions ls`);
         continue;
       }
       const done = orRefused(reply);

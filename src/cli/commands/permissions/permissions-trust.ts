@@ -31,7 +31,7 @@ export const permissionsTrust: Subcommand = {
     const { own, warnings } = await findConfig(berth, cwd);
     const path = printableLine(shortenHome(own.path));
     if (own.problem !== null) throw new Refused(`${path} cannot be used: ${own.problem}`);
-    const show = json ? cli.complain : cli.print;
+    const show = json ? cli.printError : cli.print;
     const text = readShown(own);
     show(`${path}${own.trusted === true ? ' (trusted already)' : ''} says:`);
     for (const line of printable(text).replace(/\n$/, '').split('\n')) show(`  ${line}`);
@@ -63,7 +63,7 @@ async function findConfig(berth: Berth, cwd: string): Promise<{ own: Config; war
   return { own, warnings };
 }
 
-/** What the file says, if that is what the daemon means. */
+/** The text of the config file, if it has the digest that the daemon reported. */
 function readShown({ path, digest }: Config): string {
   const text = readConfigText(path, digest);
   if (text === undefined) throw new Refused(`${path} was changed just now; look at it again`);
