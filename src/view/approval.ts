@@ -1,24 +1,24 @@
 import type { ApprovalParams } from '../protocol/requests/requests.js';
 import { printable, printableLine } from './printable.js';
 
-/** A part of what a request is about, in the order in which it is to be read. Every text is printable; some have several lines. */
+/** A part of a request card, in reading order. Every text is sanitized; some have several lines. */
 export type CardPart =
   | { kind: 'message'; text: string }
-  /** Who wants it, and where. */
+  /** The session that asks, its model and workspace. */
   | { kind: 'asker'; sessionId: string; title: string; model: string; workspace: string }
-  /** A command that would run: nothing in it may look like a line of the frontend. */
+  /** A shell command: the frontend must prefix its lines, so that it cannot imitate the frontend. */
   | { kind: 'command'; text: string }
-  /** A call that is no command: the tool with the files that it changes, or with its arguments. */
+  /** A tool call that is no command: the tool name with changed files, or with its arguments. */
   | { kind: 'call'; text: string }
-  /** What would become of a file, as a unified diff. */
+  /** The change of a file as a unified diff. */
   | { kind: 'diff'; text: string }
-  /** All arguments, for a diff that leaves something out. */
+  /** All arguments, for a truncated diff. */
   | { kind: 'arguments'; each: { name: string; text: string }[] }
-  /** Why a person is asked, and what else is to be known. */
+  /** Why an approval is needed, and notes. */
   | { kind: 'reasons'; text: string }
   | { kind: 'sandbox'; isConfined: boolean; text: string };
 
-/** What a call that waits for a person's yes would do. */
+/** The parts of an approval: what the tool call would do. */
 export function approvalParts(params: ApprovalParams): CardPart[] {
   const { asked_by: asker, workspace, subject, diff, diff_is_cut: isCut, args, why, notes, sandbox } = params;
   const reasons = [why, ...notes].join('\n');
@@ -38,7 +38,7 @@ export function approvalParts(params: ApprovalParams): CardPart[] {
   ];
 }
 
-/** A diff says what becomes of a file, so of the arguments only the path is left to be said. */
+/** Describes a tool call: with a diff, only the tool and the written paths. */
 function describeCall({ tool_name: tool, args, subject, diff, workspace }: ApprovalParams): string {
   if (subject.kind !== 'paths' || diff === undefined) return printable(`${tool} ${JSON.stringify(args)}`);
   const written = subject.paths.filter(({ access }) => access === 'write').map(({ path }) => withinWorkspace(path, workspace));

@@ -5,13 +5,13 @@ const units: [string, number][] = [
   ['s', 1_000],
 ];
 
-/** How long ago, in the largest unit that is not zero. */
+/** Formats an age in the largest unit that is not zero. */
 export function formatAge(ms: number): string {
   const [unit, size] = units.find(([, unitMs]) => ms >= unitMs) ?? ['s', 1_000];
   return `${Math.max(0, Math.floor(ms / size))}${unit}`;
 }
 
-/** How long something took. */
+/** Formats a duration. */
 export function formatDuration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;

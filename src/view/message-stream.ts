@@ -4,33 +4,33 @@ import type { OpenMessage } from './session-view.js';
 
 export type StreamedKind = 'text' | 'thinking';
 
-/** Follows messages while they are streamed, and hands out every character once, however often it was sent. */
+/** Deduplicates streamed messages: every character is emitted once, even if deltas overlap or repeat. */
 export interface MessageStream {
-  /** Takes a piece of a message. */
+  /** Takes a delta. */
   update(piece: EventPayload<'message_update'>): void;
-  /** Takes all that a view has of a message that is still being streamed. */
+  /** Takes the text so far of a message that is still streaming. */
   catchUp(message: OpenMessage): void;
-  /** Hands out the rest of a message that has ended. Returns how many characters were handed out that the message does not have. */
+  /** Emits the rest of an ended message. Returns how many emitted characters the message does not have. */
   finish(message: Message): number;
-  /** Whether something of this unfinished message was handed out. */
+  /** Whether some text of this unfinished message was emitted. */
   isOpen(messageId: string): boolean;
-  /** Forgets a message that came to nothing. */
+  /** Drops a message that was discarded. */
   drop(messageId: string): void;
 }
 
-/** `onText` gets the text as it was sent: it must be made printable before it is shown, with `createPrintableStream`. */
+/** `onText` gets unsanitized text: pass it through `createPrintableStream` before it is shown. */
 export function createMessageStream(onText: (messageId: string, kind: StreamedKind, piece: string) => void): MessageStream {
-  /** Of each open message, how much of each block was handed out. */
+  /** Emitted length of each block, by open message. */
   const open = new Map<string, number[]>();
 
   function take(messageId: string, block: number, kind: StreamedKind, offset: number, text: string): void {
     const lengths = open.get(messageId) ?? [];
-    const known = lengths[block] ?? 0;
+    const sentLength = lengths[block] ?? 0;
     const end = offset + text.length;
-    if (end <= known) return;
+    if (end <= sentLength) return;
     open.set(messageId, lengths);
     lengths[block] = end;
-    onText(messageId, kind, text.slice(Math.max(0, known - offset)));
+    onText(messageId, kind, text.slice(Math.max(0, sentLength - offset)));
   }
 
   return {

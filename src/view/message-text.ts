@@ -3,14 +3,14 @@ import { printable, printableLine } from './printable.js';
 import { toolHeadline } from './tools/tool-headline.js';
 import { quoteReason } from './tools/tool-result.js';
 
-/** Something to know about a message that is not part of its text. */
+/** A note about a message beside its text. */
 export interface MessageNote {
   kind: 'note';
   about: 'images' | 'truncated' | 'length_limit' | 'broken_off';
   text: string;
 }
 
-/** A part of an ended message, as a frontend shows it. All texts are printable. */
+/** A part of an ended message for display. All texts are sanitized. */
 export type MessagePart =
   | { kind: 'text' | 'thinking'; text: string }
   | { kind: 'tool_call'; callId: string; name: string; headline: string }
@@ -19,7 +19,7 @@ export type MessagePart =
   | { kind: 'summary'; headline: string; text: string }
   | MessageNote;
 
-/** An ended message as the parts to show, in their order. Its role says who speaks. */
+/** The parts of an ended message, in display order. */
 export function messageParts(message: Message): MessagePart[] {
   if (message.role === 'tool_result') return [toolResultPart(message)];
   if (message.role === 'compaction') return [{ kind: 'summary', headline: summaryHeadline(message), text: printable(message.text) }];
@@ -27,8 +27,8 @@ export function messageParts(message: Message): MessagePart[] {
 }
 
 /**
- * What is special about a message, to be said after its text. Of an answer that was `streamed` all of the text was shown, and the end of
- * its run says why it broke off.
+ * Notes to show after the text of a message. For a `streamed` answer, all text was shown, and the end of its run says why the answer was broken
+ * off.
  */
 export function messageNotes({ content, truncated, stop_reason }: Message, { streamed = false } = {}): MessageNote[] {
   const images = content.filter(({ type }) => type === 'image').length;
@@ -41,7 +41,7 @@ export function messageNotes({ content, truncated, stop_reason }: Message, { str
   ];
 }
 
-/** What a summary stands for. */
+/** The headline of a compaction summary. */
 function summaryHeadline({ compaction }: Message): string {
   const { tokens_before: before, tokens_after: after } = compaction ?? { tokens_before: 0, tokens_after: 0 };
   return `stands for what came before, for the model: about ${before} tokens are now ${after}`;

@@ -2,7 +2,7 @@ import type { StateView } from '../protocol/views.js';
 
 export type Mode = StateView['approval_mode'];
 
-/** What each mode means, as the rest of a sentence. */
+/** A description of each approval mode. */
 export const modes: Record<Mode, string> = {
   ask: 'files are changed and commands run when you or a rule says so',
   auto_edit: 'files of the workspace are changed, and commands run in the sandbox, without asking',
@@ -12,7 +12,7 @@ export const modes: Record<Mode, string> = {
 
 export const modeNames = Object.keys(modes) as Mode[];
 
-/** A mode as it was typed, with - or _. */
+/** Parses a mode, with - or _. */
 export function toMode(typed: string): Mode | undefined {
   return modeNames.find((name) => name === typed.replaceAll('-', '_'));
 }

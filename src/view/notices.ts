@@ -10,7 +10,7 @@ import { ruleText } from './rule-text.js';
 import { describeError } from './run-outcome.js';
 import { describeStatus } from './status-text.js';
 
-/** Something that happened beside the conversation, in one printable line of bounded length. */
+/** A notice about an event beside the conversation, in one sanitized line of bounded length. */
 export interface Notice {
   about: 'question' | 'queue' | 'session' | 'run' | 'status' | 'permission' | 'warning' | 'error' | 'summary' | 'notice' | 'daemon';
   /** `alarm` when something went wrong. */
@@ -19,8 +19,8 @@ export interface Notice {
 }
 
 /**
- * What an event tells a person who watches, beside messages, tool calls and requests. The end of a run is not part of it
- * (`describeEnding`), nor is what the view says better: statuses and widgets that stand, the order of the queue, and that it is paused.
+ * The notices of an event, beside messages, tool calls and requests. The end of a run is not among them (`describeEnding`), nor is what the
+ * view shows better: statuses, widgets, the order of the queue and its pause.
  */
 export function noticesOf(event: WireEvent): Notice[] {
   switch (event.type) {
@@ -36,7 +36,7 @@ export function noticesOf(event: WireEvent): Notice[] {
       return [alarm('warning', quote(event.payload.message))];
     case 'error': {
       const { retry_in_ms: retryMs, attempt = 1, attempts_max: most = attempt } = event.payload;
-      // Without another attempt the run ends, and its end says why.
+      // Without another attempt, the end of the run says why.
       if (retryMs === undefined) return [];
       const failed = reasonLine(describeError(event.payload));
       return [alarm('error', `${failed}; tried again in ${formatDuration(retryMs)} (${attempt} of ${most} failed)`)];
@@ -70,23 +70,23 @@ export function noticesOf(event: WireEvent): Notice[] {
   }
 }
 
-/** Old messages are being summarised: also for who attaches meanwhile. */
+/** The notice about a compaction in progress, also for clients that attach meanwhile. */
 export const compactionNotice = info('summary', 'old messages are being summarised');
 
-/** A status that stands, as `ui_status` and the view have it. */
+/** The notice about a status of `ui_status` or the view. */
 export function statusNotice(text: string, nowMs: number): Notice {
   return info('status', reasonLine(describeStatus(text, nowMs)));
 }
 
-/** An input that waits in the queue. */
+/** The notice about a queued input. */
 export function waitingNotice({ kind, text }: Pick<QueuedInput, 'kind' | 'text'>): Notice {
   return info('queue', `${inputKindText(kind)} waits: ${quote(text)}`);
 }
 
-/** Who answers is named by a client's name and its id; people know their terminals by other names than that id. */
+/** The client id at the end of `by`, which people do not know. */
 const clientId = / \(\w+_\w+\)$/;
 
-/** A request that is not open any more: what came of it, and by whom unless it was this client (`isOwn`). */
+/** The notice about a resolved request: its outcome, and the answering client unless that is this one (`isOwn`). */
 export function resolvedNotice({ outcome, result, secret, by }: EventPayload<'ui_resolved'>, isOwn: boolean): Notice {
   const hasAnswer = outcome === 'answered' || (outcome === 'denied' && result !== undefined && result !== null);
   const answer = hasAnswer && !secret ? `: ${reasonLine(describeAnswer(result))}` : '';
@@ -139,7 +139,7 @@ function configNotices({ changed, needs_restart: needsRestart }: EventPayload<'c
 }
 
 function statusNotices({ message, run_state, request_id }: EventPayload<'status'>): Notice[] {
-  // The request itself is shown.
+  // The request is shown as a card.
   if (request_id !== undefined) return [];
   if (run_state !== 'aborting') return [info('status', quote(message))];
   return [info('run', message === unexplainedAbort ? 'stopping' : `stopping: ${reasonLine(message)}`)];
@@ -153,12 +153,12 @@ function alarm(about: Notice['about'], text: string): Notice {
   return { about, level: 'alarm', text };
 }
 
-/** Words of somebody else, in short. */
+/** A short quote of untrusted text. */
 function quote(text: string): string {
   return clipLine(text, limits.quoteCharsMax);
 }
 
-/** What went wrong is worth more room. */
+/** A longer line for errors. */
 function reasonLine(text: string): string {
   return clipLine(text, limits.headlineCharsMax);
 }

@@ -7,7 +7,7 @@ export interface MessagePage {
   has_more: boolean;
 }
 
-/** Which page to ask `get_messages` for. */
+/** The parameters of `get_messages` for a page. */
 export interface PageBefore {
   session_id: string;
   leaf_id?: string;
@@ -15,8 +15,8 @@ export interface PageBefore {
 }
 
 /**
- * What to ask `get_messages` for the page before the messages of a view; undefined when the view begins with the first message. The path
- * to the first message of the view is asked for: it stays the same, wherever the session goes on meanwhile.
+ * The `get_messages` parameters for the page before the messages of a view; undefined when the view has the first message. The leaf is the
+ * first message of the view, whose path stays the same if the session branches meanwhile.
  */
 export function olderPageOf({ state, messages: [first], hasMore }: SessionView): PageBefore | undefined {
   if (!hasMore) return undefined;
@@ -24,8 +24,8 @@ export function olderPageOf({ state, messages: [first], hasMore }: SessionView):
 }
 
 /**
- * The view with a page of older messages before its own. Messages that it has already are not added again. A page that does not end where
- * the view begins, because the session went on from another message while the page was read, changes nothing.
+ * Prepends a page of older messages to a view, without duplicates. A page that does not end where the view begins, because the session moved
+ * to another branch meanwhile, changes nothing.
  */
 export function prependPage(view: SessionView, page: MessagePage): SessionView {
   const [first] = view.messages;
@@ -36,18 +36,18 @@ export function prependPage(view: SessionView, page: MessagePage): SessionView {
   return { ...view, messages: [...page.messages.slice(0, end + 1), ...view.messages], hasMore: page.has_more };
 }
 
-/** The view with its newest messages only, at least one of them; the others can be paged in again. */
+/** Trims a view to its newest messages, at least one; the others can be paged in again. */
 export function keepNewest(view: SessionView, messagesMax: number, textUnitsMax = Infinity): SessionView {
   const excess = view.messages.length - fitting(view.messages, messagesMax, textUnitsMax);
   return excess > 0 ? { ...view, messages: view.messages.slice(excess), hasMore: true } : view;
 }
 
-/** Do the messages of a view leave room for older ones? */
+/** Whether the messages of a view are below the limits, so that older ones fit. */
 export function hasRoom({ messages }: SessionView, messagesMax: number, textUnitsMax: number): boolean {
   return messages.length < messagesMax && fitting(messages, messagesMax, textUnitsMax) === messages.length;
 }
 
-/** A view that was read anew, with the older messages of the view before that are on its path, too. */
+/** Adds to a new snapshot the older messages of the previous view that are on the same path. */
 export function keepOlder(fresh: SessionView, before: SessionView): SessionView {
   const parentId = fresh.messages[0]?.parent_id ?? null;
   if (parentId === null) return fresh;
@@ -56,7 +56,7 @@ export function keepOlder(fresh: SessionView, before: SessionView): SessionView 
   return { ...fresh, messages: [...before.messages.slice(0, end + 1), ...fresh.messages], hasMore: before.hasMore };
 }
 
-/** How many of the newest messages keep within the bounds; at least one. */
+/** How many of the newest messages fit the limits; at least one. */
 function fitting(messages: readonly Message[], messagesMax: number, textUnitsMax: number): number {
   let units = 0;
   for (let count = 0; count < messages.length; count++) {
@@ -67,7 +67,7 @@ function fitting(messages: readonly Message[], messagesMax: number, textUnitsMax
   return messages.length;
 }
 
-/** About what a message takes; arguments of calls are counted by their strings. */
+/** The approximate size of a message; tool arguments are counted by their strings. */
 function textUnitsOf({ text, content }: Message): number {
   return content.reduce((sum, block) => {
     if (block.type === 'text') return sum + block.text.length;

@@ -5,30 +5,30 @@ import type { ApprovalParams, QuestionParams, RequestParams, UiRequest } from '.
 import { approvalParts, type CardPart } from './approval.js';
 import { printable, printableLine } from './printable.js';
 
-/** Something that can be chosen: by its key in an approval, by its number elsewhere. */
+/** A choice, with its key in an approval or its number elsewhere. */
 export interface Choice {
   key: string;
   label: string;
-  /** Undefined when a text goes with the key. */
+  /** Undefined when the choice needs a text. */
   answer: UiAnswer | undefined;
 }
 
-/** A request as a frontend shows it. Every text is printable. */
+/** A request for display. Every text is sanitized. */
 export interface RequestCard {
   kind: RequestParams['kind'];
   /** One line. */
   title: string;
   parts: CardPart[];
   choices: Choice[];
-  /** The text that an empty answer means. */
+  /** The default for an empty answer. */
   preset: string;
   /** What to type. */
   hint: string;
-  /** What is typed must not be shown. */
+  /** The input must not be echoed. */
   isSecret: boolean;
 }
 
-/** Who put a request, what it is about and how it can be answered, whichever version of the daemon has put it. */
+/** Converts a request of any daemon version into a card. */
 export function toCard(request: UiRequest): RequestCard {
   const params = currentParams(request);
   return {
@@ -107,7 +107,7 @@ function questionHint(params: QuestionParams): string {
   }
 }
 
-/** What a person's words mean as an answer, or what to type instead. */
+/** A parsed answer, or a hint for invalid input. */
 export type ReadAnswer = { ok: true; result: UiAnswer } | { ok: false; hint: string };
 
 export function readAnswer(request: UiRequest, typed: string): ReadAnswer {
@@ -157,18 +157,18 @@ function findChoice({ options }: Select, words: string): string | undefined {
   return found?.value;
 }
 
-/** One choice may have commas in its name; several are told apart by commas. Nothing chooses none. */
+/** Parses a comma-separated list of choices, whose names may contain commas. An empty text chooses none. */
 function readChoices(params: Select, typed: string): ReadAnswer {
   const words = typed.trim();
   if (words === '') return { ok: true, result: [] };
   const whole = findChoice(params, words);
   if (whole !== undefined) return { ok: true, result: [whole] };
   const found = words.split(',').map((word) => findChoice(params, word.trim()));
-  const known = found.filter((value) => value !== undefined);
-  return known.length < found.length ? { ok: false, hint: hintFor(params) } : { ok: true, result: [...new Set(known)] };
+  const choices = found.filter((value) => value !== undefined);
+  return choices.length < found.length ? { ok: false, hint: hintFor(params) } : { ok: true, result: [...new Set(choices)] };
 }
 
-/** An approval is answered by its letter, its word or its value, never by a number: the same number would mean another thing elsewhere. */
+/** Parses an approval: a key, word or value, never a number, whose meaning would differ between approvals. */
 function readApproval(params: ApprovalParams, words: string): ReadAnswer {
   const wanted = words.toLowerCase();
   const found = params.options.find(({ value }) => {
@@ -182,12 +182,12 @@ function readApproval(params: ApprovalParams, words: string): ReadAnswer {
   return { ok: false, hint: /^\d+$/.test(words) ? `${hint}; approvals are not answered with numbers` : hint };
 }
 
-/** Whether what is typed must not be shown. */
+/** Whether the input must not be echoed. */
 export function isSecret({ params }: UiRequest): boolean {
   return params.kind === 'question' && 'secret' in params && params.secret === true;
 }
 
-/** An answer as words. */
+/** Describes an answer. */
 export function describeAnswer(answer: UiAnswer | undefined): string {
   if (typeof answer === 'boolean') return answer ? 'yes' : 'no';
   if (typeof answer === 'string') return printableLine(answer);

@@ -1,11 +1,11 @@
 import type { QueuedInput } from '../protocol/events.js';
 
-/** The kind of a waiting input, as people write it. */
+/** The name of an input kind for people. */
 export function inputKindText(kind: QueuedInput['kind']): string {
   return kind === 'follow_up' ? 'follow-up' : kind;
 }
 
-/** What to say of a queue that is paused with so many inputs. */
+/** Describes a paused queue. */
 export function pauseText(waiting: number): string {
   return `paused with ${waiting === 1 ? '1 message' : `${waiting} messages`} waiting`;
 }

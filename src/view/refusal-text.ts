@@ -19,10 +19,10 @@ const rejections: Record<RejectionWord, string> = {
   aborted: 'the run was stopped',
 };
 
-/** What a person can do about a rejected command in one frontend, as the rest of a sentence. */
+/** The remedies for rejected commands in one frontend. */
 export type Remedies = Partial<Record<RejectionWord, string>>;
 
-/** A refusal as a printable sentence for a person, with the remedy of the frontend if it has one. */
+/** Describes a refusal in a sanitized sentence, with the frontend's remedy. */
 export function describeRefusal({ code, message, cause }: Refusal, remedies: Remedies = {}): string {
   if (code !== 'command_rejected') return printable(cause === undefined ? message : `${message}: ${cause}`);
   if (cause !== undefined) return printable(cause);
@@ -31,7 +31,7 @@ export function describeRefusal({ code, message, cause }: Refusal, remedies: Rem
   return remedy === undefined ? rejections[message] : `${rejections[message]}; ${remedy}`;
 }
 
-/** What programs tell refusals apart by: the code, and of a rejected command the word that says why it was. */
+/** The error code of a refusal for programs; of a rejected command, the rejection word. */
 export function refusalCode({ code, message }: Refusal): string {
   return code === 'command_rejected' && isRejection(message) ? message : code;
 }

@@ -2,19 +2,19 @@ import type { RuleRow } from '../protocol/permissions.js';
 import { sayRule, saySubject } from '../protocol/rule-words.js';
 import { printableLine } from './printable.js';
 
-/** What a rule is about, without its action and tool, in one printable line. */
+/** The subject of a rule, without action and tool, in one sanitized line. */
 export function ruleSubject(rule: RuleRow): string {
   return printableLine(saySubject(rule));
 }
 
-/** A rule in one printable line: its action, its tool and what it is about. */
+/** A rule in one sanitized line: action, tool and subject. */
 export function ruleText(rule: RuleRow): string {
   return printableLine(sayRule(rule));
 }
 
 const verdicts: Record<RuleRow['action'], string> = { allow: 'allowed without asking', ask: 'always asked about', deny: 'never done' };
 
-/** A rule in a printable sentence, for whoever has just made it. */
+/** A rule as a sanitized sentence, for the confirmation of a new rule. */
 export function ruleSentence(rule: RuleRow): string {
   const { tool, action, command, exact, path, pattern, network, unsandboxed } = rule;
   const calls = tool === 'bash' ? 'commands' : tool === '*' ? 'calls of all tools' : `calls of the tool ${tool}`;

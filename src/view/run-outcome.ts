@@ -7,20 +7,20 @@ import type { SessionView } from './session-view.js';
 export interface EndedRun {
   outcome: RunOutcome;
   error: RunError | null;
-  /** Somebody said that it is not to be resumed. */
+  /** A person has abandoned the run: it is not to be resumed. */
   abandoned?: boolean | undefined;
 }
 
 export interface RunEnding {
-  /** What became of it and why, in one printable line. */
+  /** Outcome and reason in one sanitized line. */
   text: string;
   /** `alarm` when something went wrong. */
   level: 'info' | 'alarm';
-  /** The action of `resume_run` that a person should be offered; null when there is nothing to do about it. */
+  /** The action of `resume_run` to offer; null when there is nothing to do. */
   remedy: 'retry' | 'continue' | null;
 }
 
-/** How a run ended, why, and what can be done about it. */
+/** Describes the end of a run, its reason and remedy. */
 export function describeEnding({ outcome, error, abandoned = false }: EndedRun): RunEnding {
   const level = outcome === 'failed' || outcome === 'interrupted' ? 'alarm' : 'info';
   const text = [outcomeTexts[outcome], ...(error && outcome !== 'completed' ? [describeError(error)] : [])].join(': ');
@@ -34,19 +34,19 @@ const outcomeTexts: Record<RunOutcome, string> = {
   aborted: 'stopped',
 };
 
-/** How a run is resumed unless a person says otherwise: from the last prompt after a failure, else from what there is. */
+/** The default way to resume: retry the last prompt after a failure, else continue. */
 export function resumeActionFor(outcome: RunOutcome): 'retry' | 'continue' {
   return outcome === 'failed' ? 'retry' : 'continue';
 }
 
-/** An error with its cause, in one printable line. */
+/** An error with its cause, in one sanitized line. */
 export function describeError({ message, cause }: { message: string; cause?: string | undefined }): string {
   return printableLine(cause === undefined ? message : `${message} (${cause})`);
 }
 
 /**
- * How a run stands in a view. `replaced` has ended, and another run has followed it: `list_runs` tells how it ended. `unknown` when the view
- * has not heard of it: it is still to come, or its messages are not in the view.
+ * The state of a run in a view. `replaced`: the run has ended and another has followed; `list_runs` has its outcome. `unknown`: the run has not
+ * begun, or its messages are not in the view.
  */
 export type RunStanding = { state: 'running' | 'replaced' | 'unknown' } | { state: 'ended'; end: LastRun };
 

@@ -3,14 +3,14 @@ import type { EventPayload, Fact, WireEvent } from '../protocol/events.js';
 import type { ContentBlock, Message, Role } from '../protocol/messages.js';
 import type { StateView } from '../protocol/views.js';
 
-/** A block of a message that is still being streamed, as it was sent: its text must be made printable before it is shown. */
+/** A block of a streaming message. Its text is not sanitized. */
 export interface ViewBlock {
   kind: 'text' | 'thinking' | 'tool_call';
   text: string;
   toolName: string | undefined;
 }
 
-/** A message that is still being said. */
+/** A message that is still streaming. */
 export interface OpenMessage {
   id: string;
   role: Role;
@@ -22,26 +22,26 @@ export interface RunningToolView {
   name: string;
   title: string;
   output: string;
-  /** Where `output` begins in the whole output. */
+  /** The offset of `output` in the whole output. */
   offset: number;
 }
 
-/** A session as a client sees it: the daemon's own fold of events, and the messages beside it. */
+/** A client's view of a session: the daemon's own fold of events, and the messages. */
 export interface SessionView {
   state: SessionState;
   messages: Message[];
   /** There are older messages than the first of `messages`. */
   hasMore: boolean;
-  /** How many messages the path has, those before `messages` included; null when the daemon does not say. */
+  /** The number of messages on the path, with those before `messages`; null when unknown. */
   pathCount: number | null;
   open: OpenMessage[];
   tools: RunningToolView[];
   status: Record<string, string>;
-  /** Lines that stay on the screen, by key. */
+  /** Lines of persistent widgets, by key. */
   widgets: Record<string, string[]>;
-  /** The newest durable event that is folded in. */
+  /** The newest folded durable event. */
   seq: number;
-  /** The path moved to where this view has no messages: attach again. */
+  /** The session moved to a branch without messages in this view: attach again. */
   stale: boolean;
 }
 
@@ -68,7 +68,7 @@ export function emptyView(sessionId: string): SessionView {
   };
 }
 
-/** The view at the moment of an `attached` reply. */
+/** The view of an `attached` snapshot. */
 export function viewOf({ seq, state, messages, has_more, path_count }: Snapshot): SessionView {
   return {
     ...emptyView(state.session_id),
@@ -84,7 +84,7 @@ export function viewOf({ seq, state, messages, has_more, path_count }: Snapshot)
   };
 }
 
-/** What an event makes of a view. A durable event that is already folded in changes nothing. */
+/** Folds an event into a view. Idempotent for durable events. */
 export function applyEvent(view: SessionView, event: WireEvent): SessionView {
   if (event.seq !== undefined) {
     if (event.seq <= view.seq) return view;
@@ -102,13 +102,13 @@ export function applyEvent(view: SessionView, event: WireEvent): SessionView {
     }
     case 'ui_status': {
       const { key, text } = event.payload.params;
-      const { [key]: _replaced, ...others } = view.status;
-      return { ...view, status: text === '' ? others : { ...others, [key]: text } };
+      const { [key]: _replaced, ...remaining } = view.status;
+      return { ...view, status: text === '' ? remaining : { ...remaining, [key]: text } };
     }
     case 'ui_widget': {
       const { key, lines } = event.payload.params;
-      const { [key]: _replaced, ...others } = view.widgets;
-      return { ...view, widgets: lines.length === 0 ? others : { ...others, [key]: lines } };
+      const { [key]: _replaced, ...remaining } = view.widgets;
+      return { ...view, widgets: lines.length === 0 ? remaining : { ...remaining, [key]: lines } };
     }
     default:
       return view;
@@ -145,19 +145,19 @@ function applyFact(view: SessionView, fact: Fact): SessionView {
 }
 
 function withMessage({ messages, pathCount }: SessionView, message: Message): Pick<SessionView, 'messages' | 'pathCount'> {
-  const others = messages.filter(({ id }) => id !== message.id);
-  const isNew = others.length === messages.length;
-  return { messages: [...others, message], pathCount: pathCount === null ? null : pathCount + Number(isNew) };
+  const remaining = messages.filter(({ id }) => id !== message.id);
+  const isNew = remaining.length === messages.length;
+  return { messages: [...remaining, message], pathCount: pathCount === null ? null : pathCount + Number(isNew) };
 }
 
-/** The path up to a leaf, as far as the view knows it. */
+/** Truncates the messages at a new leaf; `stale` when the leaf is not in the view. */
 function atLeaf(view: SessionView, leafId: string | null, created: boolean): Partial<SessionView> {
   if (leafId === null) return { messages: [], hasMore: false, pathCount: 0 };
   const { messages, pathCount } = view;
   const index = messages.findIndex(({ id }) => id === leafId);
   if (index === -1) return { stale: view.stale || !created || messages.length === 0 };
-  const kept = messages.slice(0, index + 1);
-  return { messages: kept, pathCount: pathCount === null ? null : pathCount - (messages.length - kept.length) };
+  const path = messages.slice(0, index + 1);
+  return { messages: path, pathCount: pathCount === null ? null : pathCount - (messages.length - path.length) };
 }
 
 function withDelta(message: OpenMessage, payload: EventPayload<'message_update'>): OpenMessage {
@@ -167,7 +167,7 @@ function withDelta(message: OpenMessage, payload: EventPayload<'message_update'>
   const blocks = [...message.blocks];
   while (blocks.length < block) blocks.push({ kind: 'text', text: '', toolName: undefined });
   const before = blocks[block];
-  // A delta below what is held overwrites from there.
+  // A delta with a smaller offset overwrites the text from there.
   blocks[block] = { kind, text: (before?.text ?? '').slice(0, offset) + text, toolName: tool_name ?? before?.toolName };
   return { ...message, blocks };
 }
@@ -185,8 +185,8 @@ function toBlock(block: ContentBlock): ViewBlock {
 }
 
 function toWidgets(widgets: StateView['ui']['widgets']): Record<string, string[]> {
-  const known = Object.entries(widgets).map(([key, lines]) => [key, linesOf(lines)] as const);
-  return Object.fromEntries(known.filter(([, lines]) => lines.length > 0));
+  const entries = Object.entries(widgets).map(([key, lines]) => [key, linesOf(lines)] as const);
+  return Object.fromEntries(entries.filter(([, lines]) => lines.length > 0));
 }
 
 function linesOf(value: unknown): string[] {
@@ -194,7 +194,7 @@ function linesOf(value: unknown): string[] {
   return typeof value === 'object' && value !== null && 'lines' in value ? linesOf(value.lines) : [];
 }
 
-/** The message that is being said, with what it has said so far. */
+/** The streaming message, with its text so far. */
 function openIn({ run, partial }: StateView): OpenMessage[] {
   if (!run?.message) return [];
   const { message_id: id, role } = run.message;
@@ -202,7 +202,7 @@ function openIn({ run, partial }: StateView): OpenMessage[] {
   return [{ id, role, blocks: content.map(toBlock) }];
 }
 
-/** Calls that have started, with the end of what they print. */
+/** Started tool calls, with the tail of their output. */
 function runningIn({ run, tools }: StateView): RunningToolView[] {
   const started = run?.calls.filter((call) => call.started) ?? [];
   return started.map(({ tool_call_id: id, tool_name: name, title }) => {
@@ -211,7 +211,7 @@ function runningIn({ run, tools }: StateView): RunningToolView[] {
   });
 }
 
-/** What `get_state` tells, as the fold has it. */
+/** Converts a `get_state` reply into the state of the fold. */
 function toSessionState(state: StateView): SessionState {
   return {
     id: state.session_id,
@@ -227,7 +227,7 @@ function toSessionState(state: StateView): SessionState {
     recovery: state.recovery,
     activeTools: state.active_tools,
     archived: state.archived,
-    // A session that is being deleted is not shown.
+    // A session that is being deleted has no snapshot.
     deleting: false,
     deleted: false,
     leafId: state.leaf_id,

@@ -1,11 +1,11 @@
 import { limits } from '../protocol/limits.js';
 
-/** An id without its prefix and cut to what tells it apart; `resolve` takes it back. */
+/** An id without its type prefix, truncated; `resolve` accepts it. */
 export function shortId(id: string): string {
   return withoutPrefix(id).slice(0, limits.shownIdCharsMin);
 }
 
-/** Short ids for a list: as long as it takes for each to be different. */
+/** Short ids for a list, long enough to be unique in it. */
 export function shortIds(ids: readonly string[]): Map<string, string> {
   const longest = Math.max(limits.shownIdCharsMin, ...ids.map((id) => withoutPrefix(id).length));
   let length = limits.shownIdCharsMin;
@@ -13,12 +13,12 @@ export function shortIds(ids: readonly string[]): Map<string, string> {
   return new Map(ids.map((id) => [id, withoutPrefix(id).slice(0, length)]));
 }
 
-/** Whether as much of an id was typed as lists show; less may begin with another tomorrow. */
+/** Whether a typed prefix has at least the length of a short id; a shorter one may become ambiguous. */
 export function isShownId(typed: string): boolean {
   return withoutPrefix(typed).length >= limits.shownIdCharsMin;
 }
 
-/** Those that a person may mean by the beginning of an id, with or without its prefix. The whole id means one. */
+/** The ids with a typed prefix, with or without their type prefix. A whole id matches only itself. */
 export function matchIds(ids: readonly string[], typed: string): string[] {
   if (ids.includes(typed)) return [typed];
   return ids.filter((id) => typed !== '' && (id.startsWith(typed) || withoutPrefix(id).startsWith(typed)));

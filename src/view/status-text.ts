@@ -2,7 +2,7 @@ import { formatDuration } from './durations.js';
 
 const timestamp = /\bat (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/g;
 
-/** A status as the daemon keeps it, with moments to come told by how far away they are: `in 38 s` instead of `at 2026-…Z`. */
+/** A status text with absolute timestamps made relative: `in 38 s` instead of `at 2026-…Z`. */
 export function describeStatus(text: string, nowMs: number): string {
   return text.replaceAll(timestamp, (_, moment: string) => {
     const leftMs = Date.parse(moment) - nowMs;

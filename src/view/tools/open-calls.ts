@@ -6,17 +6,17 @@ import type { SessionView } from '../session-view.js';
 export interface OpenCallView {
   id: string;
   name: string;
-  /** What it does, in one printable line. */
+  /** The call in one sanitized line. */
   headline: string;
   state: 'waiting' | 'asking' | 'running';
-  /** The request that a person has to answer before it goes on. */
+  /** The open request that blocks the call. */
   requestId: string | null;
-  /** The end of what it printed, as it was sent, and where that begins in the whole output. */
+  /** The tail of its output, not sanitized, and the offset of the tail. */
   output: string;
   outputOffset: number;
 }
 
-/** All open calls of a session in the order of the answer that made them: those that run, that ask a person and that wait for their turn. */
+/** All open tool calls of a session, in the order of the answer: running, waiting for a person, and waiting for their turn. */
 export function openCalls({ state: { run, requests }, tools }: SessionView): OpenCallView[] {
   const calls = [...(run?.calls ?? [])].sort((a, b) => a.place - b.place);
   return calls.map(({ id, name, args, started, title }) => {

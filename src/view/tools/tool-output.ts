@@ -1,30 +1,30 @@
 import { limits } from '../../protocol/limits.js';
 
-interface HandedOut {
+interface StreamedOutput {
   length: number;
-  /** Its end. */
+  /** The last characters, to find the emitted output in the result. */
   tail: string;
 }
 
-/** Follows what running tools print, and hands out every character once. */
+/** Deduplicates the streamed output of running tools: every character is emitted once. */
 export interface ToolOutputs {
   begin(callId: string): void;
   isOpen(callId: string): boolean;
-  /** Takes a piece of an output. */
+  /** Takes an output delta. */
   update(callId: string, offset: number, piece: string): void;
-  /** The call is over: what of its result was not handed out yet; nothing when the result is another text than the output was. */
+  /** Ends a call: returns the part of its result that was not emitted; empty when the result is not the output. */
   end(callId: string, result: string): string;
 }
 
 export interface ToolOutputListener {
-  /** More of an output, as it was sent: it must be made printable before it is shown. */
+  /** A chunk of output, not sanitized. */
   onOutput(callId: string, piece: string): void;
-  /** So many characters of an output are missing before what comes next. */
+  /** A gap of this many characters before the next chunk. */
   onSkipped(callId: string, characters: number): void;
 }
 
 export function createToolOutputs({ onOutput, onSkipped }: ToolOutputListener): ToolOutputs {
-  const open = new Map<string, HandedOut>();
+  const open = new Map<string, StreamedOutput>();
   return {
     begin: (callId) => void open.set(callId, { length: 0, tail: '' }),
     isOpen: (callId) => open.has(callId),

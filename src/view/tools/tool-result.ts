@@ -4,26 +4,23 @@ import { clipLine } from '../clip-text.js';
 import { formatDuration } from '../durations.js';
 import { printable, printableLine } from '../printable.js';
 
-/** What came of a tool call. All texts are printable. */
+/** The result of a tool call for display. All texts are sanitized. */
 export interface ToolResult {
   name: string;
   outcome: 'done' | 'failed' | 'skipped';
-  /** Why it failed, or why it never ran, in one line; empty when it is done. */
+  /** Why the call failed or never ran, in one line; empty when it succeeded. */
   reason: string;
-  /** How long it took; empty when it never ran. */
+  /** The duration; empty when the call never ran. */
   took: string;
-  /** What it changed, as a unified diff; empty when it changed nothing. */
+  /** The change as a unified diff; empty without one. */
   diff: string;
-  /** What is to be shown of its result; empty when the diff or the reason says it all. */
+  /** The output to show; empty when the diff or the reason says it all. */
   output: string;
-  /** Where a long output can be read, and how much of it. */
+  /** The artifact of a truncated output, and how much of the output it has. */
   artifact: { id: string; kept: string } | null;
 }
 
-/**
- * What a `tool_execution_end` says, for people. `unseen` is the part of the result that was not shown while the call ran, as `ToolOutputs`
- * tells it.
- */
+/** Describes a `tool_execution_end`. `unseen` is the part of the result that was not streamed, from `ToolOutputs.end`. */
 export function describeToolEnd(ended: EventPayload<'tool_execution_end'>, unseen = ended.result): ToolResult {
   const { tool_name, result, is_error, skipped, duration_ms, diff = '', exit_code, artifact_id, counts } = ended;
   const name = printableLine(tool_name);
@@ -41,18 +38,18 @@ export function describeToolEnd(ended: EventPayload<'tool_execution_end'>, unsee
   };
 }
 
-/** An output without the line that says how its command ended: the outcome says it already. */
+/** Removes the `[exit code …]` line, which the outcome repeats. */
 function withoutExitCode(output: string): string {
   const end = output.lastIndexOf('\n');
   return /^\[exit code .*\]$/.test(output.slice(end + 1)) ? output.slice(0, Math.max(0, end)) : output;
 }
 
-/** Why a call never ran or came to nothing, as it was told to the model, in one line. */
+/** The reason of a skipped or failed call, in one sanitized line. */
 export function quoteReason(result: string): string {
   return clipLine(result, limits.headlineCharsMax);
 }
 
-/** How much of an output is kept. */
+/** Describes how much of an output is in the artifact. */
 function describeKept({ bytes, dropped_bytes: dropped = 0 }: Partial<Record<string, number>> = {}): string {
   if (bytes === undefined) return dropped > 0 ? 'its beginning' : 'all of it';
   return dropped > 0 ? `the first ${bytes - dropped} of ${bytes} bytes` : `all ${bytes} bytes`;
