@@ -2,10 +2,10 @@ import { isPlain, textOf, utf8Bytes, wholeUnits } from './content.js';
 import { limits } from './limits.js';
 import type { ContentBlock, Message } from './messages.js';
 
-/** A unit of text is at most six bytes of JSON, and a message shows its text twice. */
+/** A UTF-16 unit is at most six bytes of JSON, and a message has its text twice. */
 const clipUnitsMax = Math.floor(limits.messageInlineBytesMax / 8);
 
-/** The beginning of content that is too long for a line. What does not fit is cut or emptied, never left out. */
+/** Truncates content to the line limit. Blocks that do not fit are truncated or emptied, never dropped. */
 export function clipContent(content: readonly ContentBlock[]): ContentBlock[] {
   let left = clipUnitsMax;
   const cut = (text: string): string => {
@@ -32,22 +32,22 @@ export function clipContent(content: readonly ContentBlock[]): ContentBlock[] {
   });
 }
 
-/** Calls of which all arguments together fit a line, as those of a message do. Where there is no room they are shown empty. */
+/** Truncates tool calls to the line limit: arguments that do not fit are shown empty. */
 export function clipArgs<T extends { args: Record<string, unknown> }>(calls: readonly T[]): T[] {
   let left = limits.messageInlineBytesMax;
   return calls.map((call) => ((left -= utf8Bytes(JSON.stringify(call.args))) >= 0 ? call : { ...call, args: {} }));
 }
 
-/** The artifact that holds the whole text of a message that was too long for a line. */
+/** The artifact id of the whole text of a truncated message. */
 export function artifactIdOf(messageId: string): string {
   return messageId.replace(/^msg_/, 'art_');
 }
 
-/** A message as the wire shows it. */
+/** A message for the wire, truncated to the line limit. */
 export function clipMessage(message: Message): Message {
   const plain = isPlain(message.content);
   if (message.truncated || (plain && message.text.length * 6 < limits.messageInlineBytesMax)) return message;
-  // The same measure as the store's: JSON bytes of what is kept.
+  // The same measure as in the store: JSON bytes of the stored content.
   const bytes = utf8Bytes(JSON.stringify(plain ? message.text : message.content));
   if (bytes <= limits.messageInlineBytesMax) return message;
   const content = clipContent(message.content);

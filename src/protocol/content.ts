@@ -7,13 +7,13 @@ export function textOf(content: readonly ContentBlock[]): string {
   return text;
 }
 
-/** True for content that is one text block and nothing else: the text says it all. */
+/** True for content that is exactly one text block. */
 export function isPlain(content: readonly ContentBlock[]): boolean {
   const [first] = content;
   return content.length === 1 && first?.type === 'text' && Object.keys(first).length === 2;
 }
 
-/** True for an answer in which nothing is said to anybody: it has neither words nor calls. */
+/** True for an empty answer: neither text nor tool calls. */
 export function isEmptyAnswer(content: readonly ContentBlock[]): boolean {
   return content.every((block) => block.type === 'thinking' || (block.type === 'text' && block.text.trim() === ''));
 }
@@ -22,7 +22,7 @@ export function toolCallsOf(content: readonly ContentBlock[]): ToolCallBlock[] {
   return content.filter((block) => block.type === 'tool_call');
 }
 
-/** The largest index ≤ `end` that does not cut a surrogate pair in two. */
+/** The largest index ≤ `end` that does not split a surrogate pair. */
 export function wholeUnits(text: string, end: number): number {
   if (end >= text.length) return text.length;
   const unit = text.charCodeAt(end - 1);
@@ -32,7 +32,7 @@ export function wholeUnits(text: string, end: number): number {
 const encoder = new TextEncoder();
 const scratch = new Uint8Array(64 * 1024);
 
-/** How many bytes a text is in UTF-8. */
+/** The length of a text in UTF-8 bytes. */
 export function utf8Bytes(text: string): number {
   let bytes = 0;
   for (let at = 0; at < text.length;) {

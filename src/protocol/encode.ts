@@ -3,7 +3,7 @@ import { wholeUnits } from './content.js';
 import type { DurableEvent, EventPayload, LiveEvent, QueuedInput } from './events.js';
 import { limits } from './limits.js';
 
-/** A durable event as a line without its newline; never longer than a line may be. */
+/** Encodes a durable event as a line without its newline, truncated to the line limit. */
 export function encodeDurable(event: DurableEvent): string {
   return JSON.stringify({ v: '1', id: `evt-${event.seq}`, seq: event.seq, type: event.type, ts: event.ts, payload: toWirePayload(event) });
 }
@@ -20,7 +20,7 @@ function toWirePayload(event: DurableEvent): unknown {
   return event.payload;
 }
 
-/** An answer is bounded where it comes in; one that is too long all the same is not shown. */
+/** Answers are bounded at input; one that is too long all the same is omitted. */
 function clipResolved({ result, ...payload }: EventPayload<'ui_resolved'>): unknown {
   if (payload.secret) return payload;
   const fits = result === undefined || JSON.stringify(result).length <= inlineUnitsMax * 2;
@@ -33,7 +33,7 @@ function clipText(text: string): string {
   return text.length > inlineUnitsMax ? text.slice(0, wholeUnits(text, inlineUnitsMax)) : text;
 }
 
-/** An input as the wire shows it: a very long text is cut and says so. */
+/** An input for the wire: a very long text is truncated and marked. */
 function clipInput<T extends { text: string }>(input: T): T & { truncated?: true } {
   const text = clipText(input.text);
   return text === input.text ? input : { ...input, text, truncated: true };
@@ -44,7 +44,7 @@ function clipQueueUpdate(payload: EventPayload<'queue_update'>): unknown {
   return { ...rest, ...(input ? { input: clipInput(input) } : {}), ...(dropped ? { dropped: clipInputs(dropped) } : {}) };
 }
 
-/** Inputs of which all texts and lists of images together fit a line, whatever escapes they need. */
+/** Truncates inputs so that all together fit a line, including JSON escapes. */
 export function clipInputs<T extends Pick<QueuedInput, 'text' | 'images'>>(inputs: readonly T[]): (T & { truncated?: true })[] {
   let left = inlineUnitsMax * 2;
   return inputs.map((input) => {
@@ -57,7 +57,7 @@ export function clipInputs<T extends Pick<QueuedInput, 'text' | 'images'>>(input
   });
 }
 
-/** A live event as a line without its newline; the number only tells lines of one daemon apart. */
+/** Encodes a live event as a line without its newline; the number makes its id unique within one daemon. */
 export function encodeLive(event: LiveEvent, number: number, ts: string): string {
   return JSON.stringify({ v: '1', id: `live-${number}`, type: event.type, ts, payload: event.payload });
 }

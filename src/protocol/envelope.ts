@@ -13,7 +13,7 @@ export const commandEnvelope = z.looseObject({
   meta: z.record(z.string(), z.unknown()).optional(),
 });
 
-/** The answer to a command that was done; `seq` is the log position at which it is true. */
+/** The reply to a successful command; `seq` is the log position that it reflects. */
 export const okReply = z.object({
   v: z.literal('1'),
   id: z.string(),
@@ -23,7 +23,7 @@ export const okReply = z.object({
   payload: z.record(z.string(), z.unknown()),
 });
 
-/** The answer to a command that was refused. */
+/** The reply to a refused command. */
 export const errorReply = z.object({
   v: z.literal('1'),
   id: z.string(),

@@ -37,7 +37,7 @@ export const rejectionWords = [
 ] as const;
 export type RejectionWord = (typeof rejectionWords)[number];
 
-/** A refusal as a value: what was wrong, and whether the same line may work later. */
+/** A refusal as a value: the error, and whether a retry may succeed. */
 export interface Refusal {
   code: ErrorCode;
   message: string;

@@ -8,7 +8,7 @@ import { uiRequest } from './requests/requests.js';
 const inSession = { session_id: z.string() };
 const inRun = { ...inSession, run_id: z.string() };
 const inTurn = { ...inRun, turn_id: z.string() };
-/** Things that a run says may also be said outside of one. */
+/** Optional ids of events that may occur outside of a run. */
 const maybeInRun = { ...inSession, run_id: z.string().optional(), turn_id: z.string().optional() };
 
 export const inputKind = z.enum(['prompt', 'steer', 'follow_up']);
@@ -17,7 +17,7 @@ export type QueueMode = z.infer<typeof queueMode>;
 export const outcome = z.enum(['completed', 'aborted', 'failed', 'interrupted']);
 export type RunOutcome = z.infer<typeof outcome>;
 export const thinkingLevel = z.enum(['off', 'low', 'medium', 'high']);
-/** What a tool's result has beside its text, for whoever shows it. */
+/** Details of a tool result beside its text, for display. */
 export const resultDetails = z.object({
   diff: z.string().optional(),
   exit_code: z.number().optional(),
@@ -54,7 +54,7 @@ export type QueuedInput = z.infer<typeof queuedInput>;
 export const runError = z.object({ code: z.string(), message: z.string(), cause: z.string().optional() });
 export type RunError = z.infer<typeof runError>;
 
-/** What can change about a session after it was made; also the shape of what `session_update` tells. */
+/** The mutable fields of a session, also of `session_update`. */
 const sessionFields = {
   title: z.string().optional(),
   cwd: z.string().optional(),
@@ -75,7 +75,7 @@ export const noSession = '';
 
 const inDaemon = { session_id: z.literal(noSession) };
 
-/** Makes a row whose schema is built when first looked at. */
+/** Makes a row whose schema is built lazily. */
 function event<P, const L extends boolean>({ payload, ...row }: { summary: string; live: L; payload: () => P }) {
   const payloadOnce = lazy(payload);
   return {
@@ -86,7 +86,7 @@ function event<P, const L extends boolean>({ payload, ...row }: { summary: strin
   };
 }
 
-/** Every event on the wire. A durable one is a row of the log; a live one is said once and not replayed. */
+/** The event table. A durable event is a row of the log; a live event is sent once and not replayed. */
 export const events = {
   agent_start: event({
     summary: 'A run began.',
@@ -256,7 +256,7 @@ export const events = {
         by: z.string(),
         outcome: z.enum(['answered', 'cancelled', 'error', 'aborted', 'steered', 'timeout', 'denied', 'interrupted']),
         result: uiAnswer().optional(),
-        /** The answer is not to be shown: on the wire there is no `result`. */
+        /** The answer is secret: `result` is omitted. */
         secret: z.literal(true).optional(),
       }),
   }),
@@ -322,7 +322,7 @@ export const events = {
         permission_id: z.string(),
         workspace: z.string().nullable(),
         rule,
-        /** Who added or removed it. */
+        /** The client that added or removed the rule. */
         by: z.string(),
       }),
   }),
@@ -360,9 +360,9 @@ export type EventPayload<T extends EventType> = z.infer<(typeof events)[T]['payl
 type LiveType = { [T in EventType]: (typeof events)[T]['live'] extends true ? T : never }[EventType];
 export type DurableType = Exclude<EventType, LiveType>;
 
-/** What a decision says happened: a durable event without its place in the log. */
+/** A fact of a decision: a durable event without its log position. */
 export type Fact = { [T in DurableType]: { type: T; payload: EventPayload<T> } }[DurableType];
-/** A durable event: a fact with its place in the log. */
+/** A durable event: a fact with its log position. */
 export type DurableEvent = Fact & { seq: number; ts: string };
 export type LiveEvent = { [T in LiveType]: { type: T; payload: EventPayload<T> } }[LiveType];
 /** Any event as a client reads it. */

@@ -2,7 +2,7 @@ export type IdPrefix = 'ses' | 'run' | 'msg' | 'inp' | 'req' | 'art' | 'cli' | '
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** An id that sorts by time: prefix, 9 characters of milliseconds, 12 of randomness (60 bits). */
+/** A time-sortable id: prefix, 9 characters of milliseconds, 12 random characters (60 bits). */
 export function makeId(prefix: IdPrefix, nowMs: number, random: Uint8Array): string {
   let time = '';
   for (let rest = nowMs, i = 0; i < 9; i++, rest = Math.floor(rest / 32)) time = (alphabet[rest % 32] ?? '0') + time;

@@ -4,15 +4,15 @@ import { limits } from './limits.js';
 export const textBlock = z.looseObject({
   type: z.literal('text'),
   text: z.string(),
-  /** What the text is in its answer, where a model says so and wants to be told again. */
+  /** The role of the text within the answer, which some models report and want back. */
   phase: z.string().optional(),
 });
 export const thinkingBlock = z.looseObject({
   type: z.literal('thinking'),
   thinking: z.string(),
-  /** What the provider that thought it wants back with it; means nothing to anybody else. */
+  /** An opaque signature, to be sent back to the same provider. */
   thinking_signature: z.string().nullish(),
-  /** The provider does not show these thoughts: there is a signature and no words. */
+  /** The provider hides this thinking: there is a signature and no text. */
   redacted: z.boolean().optional(),
 });
 export const toolCallBlock = z.looseObject({
@@ -20,7 +20,7 @@ export const toolCallBlock = z.looseObject({
   id: z.string(),
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()),
-  /** Set by the daemon when what the model sent could not be used as arguments; the call is not run. */
+  /** Set when the model's arguments were invalid; the call is not run. */
   problem: z.string().optional(),
 });
 export const imageBlock = z.looseObject({ type: z.literal('image'), data: z.base64(), mime_type: z.string().max(limits.mimeTypeCharsMax) });
@@ -29,7 +29,7 @@ export const contentBlock = z.discriminatedUnion('type', [textBlock, thinkingBlo
 export type ContentBlock = z.infer<typeof contentBlock>;
 export type ToolCallBlock = z.infer<typeof toolCallBlock>;
 
-/** What a person may send: text and images, and nothing beside. */
+/** Content that a person may send: text and images. */
 export const inputContent = z
   .array(
     z.discriminatedUnion('type', [
@@ -40,7 +40,7 @@ export const inputContent = z
   .min(1)
   .max(limits.inputPartsMax);
 
-/** A `compaction` is a summary that stands for what came before it when a model is asked. */
+/** A `compaction` message is a summary that replaces the earlier messages in model requests. */
 export const role = z.enum(['user', 'assistant', 'tool_result', 'compaction']);
 export type Role = z.infer<typeof role>;
 
@@ -62,17 +62,17 @@ export type TurnKind = z.infer<typeof turnKind>;
 export const compactionTrigger = z.enum(['manual', 'threshold', 'overflow']);
 export type CompactionTrigger = z.infer<typeof compactionTrigger>;
 
-/** What a summary stands for. */
+/** What a compaction summary replaces. */
 export const compactionFacts = z.object({
   trigger: compactionTrigger,
-  /** The oldest message that the model is still shown whole. */
+  /** The oldest message that model requests still have whole. */
   first_kept_entry_id: z.string(),
   tokens_before: z.number(),
   tokens_after: z.number(),
 });
 export type CompactionFacts = z.infer<typeof compactionFacts>;
 
-/** A message that has ended: the same shape in `get_messages`, `attached` and `message_end`. */
+/** An ended message, with the same shape in `get_messages`, `attached` and `message_end`. */
 export const message = z.object({
   type: z.literal('message'),
   id: z.string(),
@@ -89,7 +89,7 @@ export const message = z.object({
   tool_call_id: z.string().optional(),
   tool_name: z.string().optional(),
   is_error: z.boolean().optional(),
-  /** The call never ran: it was denied, or something else took its place. */
+  /** The call never ran: it was denied or replaced. */
   skipped: z.literal(true).optional(),
   compaction: compactionFacts.optional(),
   truncated: z.literal(true).optional(),

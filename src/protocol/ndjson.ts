@@ -1,12 +1,12 @@
-/** What a decoder hands out for each line. `too_long` is the last one: the stream cannot be trusted any more. */
+/** The decoder's result for each line. `too_long` is the last: the stream is out of sync. */
 export type DecodedLine = { kind: 'json'; value: unknown } | { kind: 'malformed'; reason: string } | { kind: 'too_long' };
 
 export interface LineDecoder {
   /** Feeds bytes and returns the lines they complete. An unterminated last line is never returned. */
   push(chunk: Uint8Array): DecodedLine[];
-  /** Bytes of the last line that are kept until its end comes. */
+  /** Buffered bytes of the unfinished line. */
   unfinishedBytes(): number;
-  /** Gives up the unfinished line and its memory. */
+  /** Drops the unfinished line and its memory. */
   drop(): void;
 }
 
@@ -121,7 +121,7 @@ const quote = 34;
 const comma = 44;
 const backslash = 92;
 
-/** Counts the commas outside of strings. What is not JSON may be counted wrongly; the parser refuses it. */
+/** Counts the commas outside of strings. Invalid JSON may be miscounted; the parser refuses it. */
 function hasMoreMembers(text: string, membersMax: number): boolean {
   // Two characters a member at least.
   if (text.length / 2 <= membersMax) return false;
@@ -136,7 +136,7 @@ function hasMoreMembers(text: string, membersMax: number): boolean {
   return false;
 }
 
-/** Where the string that begins at `start` has its closing quote; -1 when it has none. */
+/** The index of the closing quote of the string that begins at `start`; -1 without one. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -148,12 +148,12 @@ function endOfString(text: string, start: number): number {
 
 const escapedSurrogate = /\\u[dD][89a-fA-F]/;
 
-/** Lone surrogates become U+FFFD at the door, so that store, events and providers agree on every character. */
+/** Replaces lone surrogates by U+FFFD on input, so that store, events and providers agree on every character. */
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-/** True when nothing is nested deeper than `depthMax`. Drops `__proto__` keys on the way, as unknown keys are. */
+/** True when no value is nested deeper than `depthMax`. Drops `__proto__` keys (prototype pollution). */
 function cleanNesting(value: unknown, depthMax: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
   let level: object[] = [value];

@@ -1,4 +1,4 @@
-/** The known word that is fewest edits away, if it is near enough to be what was meant. */
+/** Finds the known word with the smallest edit distance, for "did you mean" hints; undefined when none is near. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const [best] = known
     .map((name) => ({ name, edits: editDistance(word.toLowerCase(), name.toLowerCase()) }))

@@ -1,6 +1,6 @@
 import type { RuleRow } from './permissions.js';
 
-/** What a rule is about, and what it gives beside, without its action and tool. */
+/** The subject and extras of a rule, without action and tool. */
 export function saySubject({ tool, command, exact, path, pattern, network, unsandboxed }: RuleRow): string {
   const words = command === undefined ? undefined : `${command}${exact === true ? ' (exactly)' : ''}`;
   const place = path === undefined ? undefined : tool === 'bash' || tool === '*' ? `the path ${path}` : path;
@@ -12,7 +12,7 @@ export function saySubject({ tool, command, exact, path, pattern, network, unsan
   ].join(', ');
 }
 
-/** A rule in words, as it is shown wherever one is. */
+/** A rule in words. */
 export function sayRule(rule: RuleRow): string {
   return `${rule.action} ${rule.tool} ${saySubject(rule)}`;
 }

@@ -13,15 +13,15 @@ const joiningScripts = 'Arab Syrc Deva Beng Guru Gujr Orya Taml Telu Knda Mlym S
   .map((script) => `\\p{scx=${script}}`)
   .join('');
 const joining = String.raw`(?!\p{Default_Ignorable_Code_Point})(?=[\p{L}\p{M}])[${joiningScripts}]`;
-/** A joiner in its place: between two of those, or in an emoji of several. */
+/** A joiner in its place: between letters of these scripts, or within a joined emoji. */
 const joinerClass = String.raw`(?<=\p{Extended_Pictographic}(?:\ufe0f|\p{Emoji_Modifier})?)\u200d(?=\p{Extended_Pictographic})|(?<=${joining})[\u200c\u200d](?=${joining})`;
 // Made when they are needed: to look all these characters up takes milliseconds, and most texts are plain.
 const hidden = lazy(() => new RegExp(hiddenClass, 'gu'));
 const joinerOrHidden = lazy(() => new RegExp(`(${joinerClass})|${hiddenClass}`, 'gu'));
 const hiddenOrLineEnd = lazy(() => new RegExp(`[\\n\\t]|${hiddenClass}`, 'gu'));
-/** The same, and what looks like a space without being one, or means something else on each machine. */
+/** Hidden characters, and lookalikes of a space. */
 const ambiguous = lazy(() => new RegExp(String.raw`(?![ \n\t])[\p{Z}\p{C}\u2800\ufffc\ufffd]|${hiddenClass}`, 'u'));
-/** Texts that hold nothing of all this, cheap to know. */
+/** A fast check for texts without such characters. */
 const plainText = /^[\n\t\x20-\x7e]*$/;
 const plainLine = /^[\x20-\x7e]*$/;
 
@@ -30,7 +30,7 @@ export function replaceHidden(text: string, render: (character: string) => strin
   return plainText.test(text) ? text : text.toWellFormed().replace(hidden(), render);
 }
 
-/** The same for texts that are read, not approved: joiners stay where emoji and scripts need them. */
+/** Replaces hidden characters in texts for reading, not for approval: joiners stay where emoji and scripts need them. */
 export function replaceHiddenButJoiners(text: string, render: (character: string) => string): string {
   if (plainText.test(text)) return text;
   return text.toWellFormed().replace(joinerOrHidden(), (character, joiner: string | undefined) => joiner ?? render(character));
@@ -41,7 +41,7 @@ export function makeVisible(text: string): string {
   return replaceHidden(text, escapeCharacter);
 }
 
-/** The same on one line, for names: line ends and tabs are spelled out too. */
+/** A text on one line with its hidden characters spelled out, line endings and tabs too. */
 export function makeVisibleLine(name: string): string {
   return plainLine.test(name) ? name : name.toWellFormed().replace(hiddenOrLineEnd(), escapeCharacter);
 }

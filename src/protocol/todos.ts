@@ -9,7 +9,7 @@ export type TodoItem = z.infer<typeof todoItem>;
 
 const marks = { pending: '[ ]', in_progress: '[>]', done: '[x]' } as const;
 
-/** The list as lines for people. */
+/** A todo list as lines for people. */
 export function todoLines(items: readonly TodoItem[]): string[] {
   return items.map(({ text, state }) => `${marks[state]} ${text}`);
 }

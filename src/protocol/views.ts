@@ -3,7 +3,7 @@ import { approvalMode, outcome, queuedInput, queueMode, recoveryMode, runError, 
 import { compactionTrigger, contentBlock, role, turnKind, usage } from './messages.js';
 import { uiMethod, uiRequest } from './requests/requests.js';
 
-/** What replies show: the shapes that several commands share. */
+/** Shapes that the replies of several commands share. */
 export const runState = z.enum(['idle', 'running', 'aborting']);
 export type RunState = z.infer<typeof runState>;
 
@@ -40,7 +40,7 @@ export const runningTool = z.object({
 });
 export type RunningTool = z.infer<typeof runningTool>;
 
-/** What keeps a call that is next from going on. */
+/** What blocks the next call. */
 export const callWait = z.object({
   /** A person who approves it or answers its question, a free slot among the runs at once, or the calls before it. */
   kind: z.enum(['approval', 'question', 'slot', 'calls']),
@@ -50,12 +50,12 @@ export type CallWait = z.infer<typeof callWait>;
 
 export const openCall = z.object({
   tool_call_id: z.string(),
-  /** Which of the response's calls it is, from 0. */
+  /** The index of the call in its response, from 0. */
   place: z.number(),
   tool_name: z.string(),
   args: z.record(z.string(), z.unknown()),
   started: z.boolean(),
-  /** What it is called on screens, once it has started. */
+  /** The display title, once the call has started. */
   title: z.string().nullable(),
   /** Why the arguments cannot be used. */
   problem: z.string().nullable(),
@@ -66,7 +66,7 @@ export const openCall = z.object({
 export const activeRun = z.object({
   run_id: z.string(),
   aborting: z.boolean(),
-  /** Why it is being aborted, if that was told. */
+  /** The reason of the abort, if one was given. */
   abort_reason: z.string().nullable(),
   turns: z.number(),
   turn: z
@@ -79,7 +79,7 @@ export const activeRun = z.object({
       calls_made: z.number(),
     })
     .nullable(),
-  /** The message that is being said. */
+  /** The streaming message. */
   message: z.object({ message_id: z.string(), role }).nullable(),
   /** Calls of the turn that have no result yet. */
   calls: z.array(openCall),
@@ -207,9 +207,9 @@ export type ListedModel = z.infer<typeof listedModel>;
 export const listedProvider = z.object({
   provider: z.string(),
   api: z.string(),
-  /** Where its key comes from; null when it has none. */
+  /** The source of the key; null without one. */
   key: z.string().nullable(),
-  /** Why its models could not be asked for. */
+  /** Why the model list could not be fetched. */
   problem: z.string().optional(),
 });
 export type ListedProvider = z.infer<typeof listedProvider>;

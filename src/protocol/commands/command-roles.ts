@@ -1,8 +1,8 @@
 import type { CommandType } from './commands.js';
 
 /**
- * The commands that the command table calls `observer`: they change nothing, so a client may send them again after a lost connection.
- * Here once more because the table itself costs a client zod at its start.
+ * The `observer` commands of the command table: read-only, so that a client may retry them after a lost connection. Duplicated here, because
+ * importing the table would load zod at the start of a client.
  */
 export const observerCommands = [
   'ping',
@@ -27,5 +27,5 @@ export const observerCommands = [
   'list_decisions',
 ] as const satisfies readonly CommandType[];
 
-/** The commands whose `input_id` makes them take effect once, however often they are sent. */
+/** The commands with an idempotency key (`input_id`). */
 export const inputCommands = ['prompt', 'steer', 'follow_up'] as const satisfies readonly CommandType[];

@@ -14,10 +14,10 @@ interface CommandSource<P, T extends string, R> {
   waits?: true;
 }
 
-/** A row of the command table. `observer` commands change nothing; those that wait are answered when their work is done. */
+/** A row of the command table. `observer` commands are read-only; deferred ones are answered when their work is done. */
 export interface CommandRow<P = z.ZodObject, T extends string = string, R = z.ZodObject> {
   summary: string;
-  /** Puts a payload that means the same into the words of the table, before it is checked. */
+  /** Normalizes an equivalent payload before validation. */
   normalize?: Normalize;
   readonly payload: P;
   reply: { type: T; readonly payload: R };
@@ -25,7 +25,7 @@ export interface CommandRow<P = z.ZodObject, T extends string = string, R = z.Zo
   waits?: true;
 }
 
-/** Makes a row whose schemas are built when first looked at: a daemon at rest has built none. */
+/** Makes a row whose schemas are built lazily: an idle daemon has built none. */
 export function command<P, const T extends string, R>({ payload, reply, ...row }: CommandSource<P, T, R>): CommandRow<P, T, R> {
   const payloadOnce = lazy(payload);
   const replyOnce = lazy(reply.payload);
@@ -43,7 +43,7 @@ export function command<P, const T extends string, R>({ payload, reply, ...row }
   };
 }
 
-/** What rows of the table share. */
+/** Fields that several commands share. */
 export const id = z.string().min(1).max(limits.idCharsMax);
 export const inputId = z
   .string()

@@ -4,7 +4,7 @@ import { frozenCommands } from './frozen-commands.js';
 import { extendedCommands } from './extended-commands.js';
 import { permissionCommands } from './permission-commands.js';
 
-/** Every command: its schema, types, docs and test matrix are this table. */
+/** The command table: the source of all schemas, types, docs and the test matrix. */
 export const commands = { ...frozenCommands, ...extendedCommands, ...permissionCommands } as const;
 
 /** The one command of the event socket. */
@@ -24,7 +24,7 @@ export const subscribe = {
 } as const;
 
 export type CommandType = keyof typeof commands;
-/** A payload as a client may write it: what has a default is optional. */
+/** A payload as a client sends it: fields with a default are optional. */
 export type CommandInput<T extends CommandType> = z.input<(typeof commands)[T]['payload']>;
 /** A payload as a handler gets it: defaults filled in. */
 export type CommandPayload<T extends CommandType> = z.output<(typeof commands)[T]['payload']>;

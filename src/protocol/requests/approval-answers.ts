@@ -6,7 +6,7 @@ export const approvalAnswers = {
   allow_once: { key: 'a', word: 'once' },
   allow_session: { key: 's', word: 'session' },
   allow_always: { key: 'w', word: 'always' },
-  // Not n: whoever types that means no.
+  // Not n, which people type for no.
   allow_network: { key: 'i', word: 'internet' },
   deny: { key: 'd', word: 'deny' },
 } as const;

@@ -4,7 +4,7 @@ import type { ApprovalOption, ApprovalParams, ApprovalSubject, QuestionParams, R
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A request as any version has put it: stored, or told by a daemon that is older than its client. */
+/** A request of any version: a stored one, or one from a daemon that is older than its client. */
 export interface AnyRequest {
   session_id: string;
   method: UiMethod;
@@ -30,7 +30,7 @@ export function currentParams({ session_id, method, params }: AnyRequest): Reque
   }
 }
 
-/** Each of these fields came with the shape of today, and is always there since. */
+/** Fields that the current shape always has and older ones lack. */
 function isCurrent(params: RequestParams | Fields): params is RequestParams {
   switch (params.kind) {
     case 'approval':
@@ -47,16 +47,16 @@ function isCurrent(params: RequestParams | Fields): params is RequestParams {
 function toApproval(params: Fields, sessionId: string): ApprovalParams {
   const { asked_by: asker, diff, network, rule } = params;
   const command = typeof params.command === 'string' ? params.command : undefined;
-  const message = textOf(params.message);
+  const message = stringOrEmpty(params.message);
   const args = isFields(params.args) ? params.args : {};
   const rules = Array.isArray(params.rules) ? (params.rules as RuleRow[]) : [];
   const { title = '', model = '' } = isFields(asker) ? asker : {};
   const sandboxed = params.sandboxed === true;
-  const workspace = textOf(params.workspace);
+  const workspace = stringOrEmpty(params.workspace);
   return {
     kind: 'approval',
-    title: textOf(params.title),
-    tool_name: textOf(params.tool_name),
+    title: stringOrEmpty(params.title),
+    tool_name: stringOrEmpty(params.tool_name),
     args,
     subject: subjectOf(command, args, diff),
     ...(typeof diff === 'string' ? { diff, ...(params.diff_is_cut === true ? { diff_is_cut: true } : {}) } : {}),
@@ -65,10 +65,10 @@ function toApproval(params: Fields, sessionId: string): ApprovalParams {
         ? null
         : { kind: sandboxed ? 'sandbox' : 'namespace', network: network === true, writable: sandboxed ? [workspace] : [] },
     workspace,
-    asked_by: { session_id: sessionId, title: textOf(title), model: textOf(model) },
+    asked_by: { session_id: sessionId, title: stringOrEmpty(title), model: stringOrEmpty(model) },
     why: command !== undefined && message.startsWith(command) ? message.slice(command.length).replace(/^\n/, '') : message,
     notes: [],
-    digest: textOf(params.digest),
+    digest: stringOrEmpty(params.digest),
     remember: rules,
     options: toOptions(params.options).flatMap(({ value, label }): ApprovalOption[] =>
       isApprovalChoice(value) ? [{ value, label, key: approvalAnswers[value].key }] : [],
@@ -77,7 +77,7 @@ function toApproval(params: Fields, sessionId: string): ApprovalParams {
     message,
     ...(command === undefined ? {} : { command, network: network === true }),
     sandboxed,
-    ...(rules.length === 0 ? {} : { rule: textOf(rule), rules }),
+    ...(rules.length === 0 ? {} : { rule: stringOrEmpty(rule), rules }),
   };
 }
 
@@ -88,14 +88,14 @@ function subjectOf(command: string | undefined, { path }: Fields, diff: unknown)
 }
 
 function toTrust(params: Fields): TrustParams {
-  const workspace = textOf(params.workspace);
-  const message = textOf(params.message);
+  const workspace = stringOrEmpty(params.workspace);
+  const message = stringOrEmpty(params.message);
   return {
     kind: 'trust',
-    title: textOf(params.title),
+    title: stringOrEmpty(params.title),
     what: 'workspace_config',
     path: `${workspace}/.berth/config.json`,
-    digest: textOf(params.digest),
+    digest: stringOrEmpty(params.digest),
     content: message,
     warnings: [],
     workspace,
@@ -106,7 +106,7 @@ function toTrust(params: Fields): TrustParams {
 function toQuestion(params: Fields, method: UiMethod): QuestionParams {
   const head = {
     kind: 'question' as const,
-    title: textOf(params.title),
+    title: stringOrEmpty(params.title),
     ...(typeof params.message === 'string' ? { message: params.message } : {}),
   };
   switch (method) {
@@ -138,6 +138,6 @@ function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function textOf(value: unknown): string {
+function stringOrEmpty(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }

@@ -68,7 +68,7 @@ export function checkAnswer(params: RequestParams, result: unknown): CheckedAnsw
   return { ok: false, field: ['result', ...path].join('.'), problem: message };
 }
 
-/** Of the ways in which nothing of a union fits, the one that names the innermost field; otherwise the first issue. */
+/** The zod issue of a union that names the innermost field; otherwise the first issue. */
 function deepestIssue(issues: readonly z.core.$ZodIssue[]): { path: string[]; message: string } {
   const [first] = issues;
   if (!first) return { path: [], message: 'is not valid' };

@@ -3,7 +3,7 @@ import { approvalChoices, denyReasonKey } from './approval-answers.js';
 import { lazy } from '../lazy.js';
 import { rule } from '../permissions.js';
 
-/** How a request is shown by a client that knows nothing of its kind. A client says in `hello` which of them it can show. */
+/** The fallback presentation of a request, for clients that do not know its kind. `hello` lists those that a client supports. */
 export const uiMethod = z.enum(['select', 'confirm', 'input', 'editor']);
 export type UiMethod = z.infer<typeof uiMethod>;
 
@@ -135,7 +135,7 @@ export type DirectoryParams = z.infer<ReturnType<typeof directoryParams>>;
 export type QuestionParams = z.infer<ReturnType<typeof questionParams>>;
 export type RequestParams = z.infer<ReturnType<typeof requestParams>>;
 
-/** A request to a person: what is asked, and what it belongs to. */
+/** A request to a person, with the session, run and call that it belongs to. */
 export const uiRequest = lazy(() =>
   z.object({
     session_id: z.string(),
@@ -151,7 +151,7 @@ export const uiRequest = lazy(() =>
 );
 export type UiRequest = z.infer<ReturnType<typeof uiRequest>>;
 
-/** How a request of any kind is shown by a client that knows only methods. */
+/** The fallback method of a request, for clients that know only methods. */
 export function methodOf(params: RequestParams): UiMethod {
   switch (params.kind) {
     case 'approval':
