@@ -12,8 +12,8 @@ export interface WantedCompaction {
 }
 
 /**
- * Asks for a summary of old history. In an idle session this is a run without a turn: it can be aborted, and what is sent
- * meanwhile joins it. A run in progress gets to it at its next boundary. One that is under way already is joined.
+ * Starts a compaction. In an idle session this is a run without a turn: it can be aborted, and inputs that are sent meanwhile join it. An
+ * active run compacts at its next turn boundary. A compaction that is open already is joined.
  */
 export function askCompaction(state: SessionState, wanted: WantedCompaction, fresh: Fresh): Decision {
   if (state.run?.aborting) return reject('aborted');
@@ -27,7 +27,7 @@ export function askCompaction(state: SessionState, wanted: WantedCompaction, fre
   return accept(draft.facts, undefined);
 }
 
-/** The run itself finds that there is no room left. What its response had said so far is not the answer. */
+/** Starts a compaction for a full context window. The partial response is discarded. */
 export function needCompaction(state: SessionState, wanted: WantedCompaction): Decision {
   if (!state.run || state.run.aborting) return reject('aborted');
   const draft = createDraft(state);
@@ -62,7 +62,7 @@ export interface Summary {
   usage: Usage | null;
 }
 
-/** The summary becomes an entry: from here on it stands for what came before it. */
+/** The summary becomes an entry, which replaces the older history in model requests. */
 export function endCompaction(state: SessionState, summary: Summary, fresh: Fresh): Decision {
   const { compaction } = state;
   if (!compaction || !state.run || state.run.aborting) return reject('aborted');
@@ -75,16 +75,16 @@ export function endCompaction(state: SessionState, summary: Summary, fresh: Fres
   };
   const messageId = fresh.id('msg');
   const content = [{ type: 'text' as const, text: summary.text }];
-  const said = toMessage(state, { id: messageId, role: 'compaction', content, usage: summary.usage, model: summary.model }, fresh);
+  const message = toMessage(state, { id: messageId, role: 'compaction', content, usage: summary.usage, model: summary.model }, fresh);
   draft.say({
     type: 'compaction_end',
-    payload: { ...at(draft), ...facts, message_id: messageId, summary: summary.text, message: { ...said, compaction: facts } },
+    payload: { ...at(draft), ...facts, message_id: messageId, summary: summary.text, message: { ...message, compaction: facts } },
   });
   sayUsage(draft, summary.usage, summary.contextLeftPercent);
   return accept(draft.facts, undefined);
 }
 
-/** Nothing came of it; the history is as it was. What a summary that is not kept has used is counted all the same. */
+/** Ends a failed compaction: the history is unchanged. The usage of a discarded summary is counted. */
 export function failCompaction(state: SessionState, error: RunError, usage: Usage | null = null): Decision {
   if (!state.compaction) return reject('aborted');
   const draft = createDraft(state);

@@ -3,15 +3,15 @@ import { refusal, type Refusal, type RejectionWord } from '../protocol/errors.js
 import type { ContentBlock } from '../protocol/messages.js';
 import { evolve, type SessionState } from './session.js';
 
-/** Ids, the time and stored bodies, handed in so that decisions stay pure. */
+/** New ids, the clock and stored content, injected so that decisions stay pure. */
 export interface Fresh {
   nowMs: number;
-  /** The content that an input was sent with; it never changes. A session's state has its text and a list of its images only. */
+  /** The immutable content that an input was sent with. A session's state has only the text and a list of the images. */
   contentOf(inputId: string): ContentBlock[] | null;
   id(prefix: 'run' | 'msg' | 'inp' | 'req' | 'art' | 'ses'): string;
 }
 
-/** An input as it was acknowledged. Kept beside the log for as long as the session, so that a retry is answered the same. */
+/** An acknowledged input, stored as long as its session: an idempotent retry gets the same reply. */
 export interface Admission {
   inputId: string;
   command: 'prompt' | 'steer' | 'follow_up';
@@ -25,30 +25,30 @@ export interface Admission {
   forNextRun: boolean;
 }
 
-/** Who decided about a call, and why. Kept beside the log. */
+/** An entry of the audit log: who decided about a call, and why. */
 export interface AuditEntry {
   runId: string;
   toolCallId: string;
   toolName: string;
-  /** What it was about, such as the command. */
+  /** The subject of the decision, such as the command. */
   subject: string;
   action: 'allow' | 'deny';
   by: string;
   why: string;
 }
 
-/** What a decision says: facts to commit in one transaction with a reply, or a refusal and nothing. */
+/** The result of a decision: events to commit in one transaction with a reply, or a refusal and no change. */
 export type Decision<Reply = undefined> =
   | {
       ok: true;
       facts: readonly Fact[];
       admit?: Admission;
-      /** The session that commands mean which name none. */
+      /** The new active session, for commands without a session id. */
       activate?: string;
-      /** The session that this makes has what was set while there was none. */
+      /** The session that is created has the settings of `firstSettings`. */
       usesFirstSettings?: true;
       audit?: AuditEntry;
-      /** As JSON: what the next session that is made in place of none begins with. */
+      /** Settings for the first session, as JSON. */
       firstSettings?: string;
       reply: Reply;
     }
@@ -58,7 +58,7 @@ export function accept<Reply>(facts: readonly Fact[], reply: Reply, admit?: Admi
   return { ok: true, facts, reply, ...(admit ? { admit } : {}) };
 }
 
-/** The decision with a record of who decided it, if it stands. */
+/** Adds an audit entry to an accepted decision. */
 export function recorded<Reply>(decision: Decision<Reply>, audit: AuditEntry | undefined): Decision<Reply> {
   return decision.ok && audit ? { ...decision, audit } : decision;
 }
@@ -71,7 +71,7 @@ export function refuse(why: Refusal): Decision<never> {
   return { ok: false, refusal: why };
 }
 
-/** Facts being said one after the other, each seen by the next. */
+/** Events that are decided one after the other: each is folded into the state for the next. */
 export interface Draft {
   readonly facts: Fact[];
   state: SessionState;

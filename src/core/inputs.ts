@@ -15,11 +15,11 @@ export interface NewInput {
   client: string | null;
   /** What to do when a run is in progress (prompt) or none is (steer, follow_up). */
   otherwise: 'reject' | 'prompt' | 'steer' | 'follow_up';
-  /** Where a prompt starts from, when not at the session's leaf. */
+  /** The entry that a prompt continues from, if not the session's leaf. */
   leafId?: string;
 }
 
-/** An input that was acknowledged before, and with what. */
+/** An input that was acknowledged before, and its reply. */
 export interface EarlierInput {
   sessionId: string;
   command: string;
@@ -31,13 +31,13 @@ export interface EarlierInput {
 
 export interface Submitted {
   runId: string;
-  /** Set when this is a retry: the reply says again what it said before. */
+  /** Set for a retry: the seq of the first reply. */
   seq?: number;
 }
 
-/** Admits an input. A retry with the same id and content is accepted and changes nothing. */
+/** Admits an input. Its id is the idempotency key: a retry with the same content is accepted and changes nothing. */
 export function submitInput(state: SessionState, sent: NewInput, earlier: EarlierInput | undefined, fresh: Fresh): Decision<Submitted> {
-  const input = { ...sent, text: wordsOf(sent) };
+  const input = { ...sent, text: inputText(sent) };
   if (earlier)
     return sameInput(state.id, input, earlier) ? accept([], { runId: earlier.runId, seq: earlier.seq }) : reject('input_conflict');
   if (isEmpty(input)) return reject('empty_prompt');
@@ -52,7 +52,7 @@ export function submitInput(state: SessionState, sent: NewInput, earlier: Earlie
   return reject('run_in_progress');
 }
 
-/** While a run is being aborted nothing joins it; what may start a run waits for the one to come. */
+/** No input joins a run that is being aborted; an input that may start a run waits for the next one. */
 function submitWhileAborting(state: SessionState, input: NewInput, fresh: Fresh): Decision<Submitted> {
   if (input.command === 'prompt') return reject('run_in_progress');
   if (input.otherwise !== 'prompt') return reject('no_active_run');
@@ -69,8 +69,8 @@ function sameInput(sessionId: string, input: NewInput, earlier: EarlierInput): b
   );
 }
 
-/** What an input says: the words of its content, if that has any, else its text. */
-function wordsOf({ text, content }: NewInput): string {
+/** The text of an input: that of its content, if there is any, else its `text`. */
+function inputText({ text, content }: NewInput): string {
   const words = textOf(content ?? []);
   return words.trim() === '' ? text : words;
 }
@@ -105,7 +105,8 @@ function enqueue(
   runId: string,
   forNextRun: boolean,
 ): Decision<Submitted> {
-  if (state.inputs.length >= limits.queuedInputsMax) return reject('queue_full', `${limits.queuedInputsMax} messages wait already`);
+  if (state.inputs.length >= limits.queuedInputsMax)
+    return reject('queue_full', `${limits.queuedInputsMax} messages are in the queue already; wait until one is taken, or remove one`);
   const images = imagesOf(input.content);
   const queued: QueuedInput = {
     input_id: input.id,
@@ -117,8 +118,8 @@ function enqueue(
     ...(forNextRun ? { for_run: runId } : {}),
     ...(images.length > 0 ? { images } : {}),
   };
-  if (queuedBytes([...state.inputs, queued]) > limits.queuedTextBytesMax) return reject('queue_full', tooLong);
-  // An input that will start a run, or follows a summary that was made while the queue was paused, clears the pause as a prompt does.
+  if (queuedBytes([...state.inputs, queued]) > limits.queuedTextBytesMax) return reject('queue_full', queueTooLong);
+  // An input that will start a run, or follows a compaction in a paused session, unpauses the queue as a prompt does.
   const paused = forNextRun || state.run?.turns === 0 ? false : state.paused;
   const added: EventPayload<'queue_update'> = { session_id: state.id, run_id: runId, op: 'added', input: queued, paused };
   return accept([{ type: 'queue_update', payload: added }], { runId }, admission(input, kind, 'waiting', runId, forNextRun));
@@ -134,9 +135,9 @@ function admission(
   return { inputId, command, kind, state, text, content, images: imagesOf(content), client, runId, forNextRun };
 }
 
-const tooLong = 'the waiting texts and images are too long';
+const queueTooLong = `the texts and images in the queue would exceed ${limits.queuedTextBytesMax} bytes; send less, or remove some`;
 
-/** Texts in UTF-8 and images in base64. */
+/** Bytes of texts in UTF-8 and images in base64. */
 function queuedBytes(inputs: readonly QueuedInput[]): number {
   const bytesOf = ({ text, images = [] }: QueuedInput): number =>
     images.reduce((sum, { bytes }) => sum + Math.ceil(bytes / 3) * 4, utf8Bytes(text));
@@ -164,7 +165,7 @@ export function updateQueued(state: SessionState, change: QueuedChange, fresh: F
   const input = { ...found, text, kind, hold, revision: found.revision + 1 };
   if (text.trim() === '' && !found.images) return reject('empty_prompt');
   const others = state.inputs.filter((other) => other !== found);
-  if (queuedBytes([...others, input]) > limits.queuedTextBytesMax) return reject('queue_full', tooLong);
+  if (queuedBytes([...others, input]) > limits.queuedTextBytesMax) return reject('queue_full', queueTooLong);
   const edited = text !== found.text || kind !== found.kind;
   if (edited) sayQueue(draft, { op: 'edited', input: { ...input, hold: found.hold } });
   if (hold !== found.hold) sayQueue(draft, { op: hold ? 'held' : 'released', input });
@@ -204,7 +205,7 @@ export function clearQueue(state: SessionState): Decision<{ count: number }> {
 export function resumeQueue(state: SessionState, fresh: Fresh): Decision<{ runId: string }> {
   const draft = createDraft(state);
   if (state.run) {
-    // Only a run that is being aborted with its queue kept is paused: what waits then goes on when it has ended.
+    // The queue of an active run is paused only during an abort that keeps it: the queued inputs go on after the run.
     sayResumed(draft);
     return accept(draft.facts, { runId: state.run.id });
   }

@@ -5,8 +5,8 @@ import { abandonedStatus, type SessionState } from './session.js';
 import type { ResumeAction } from '../protocol/views.js';
 
 /**
- * A run that only waits for a person outlives the daemon: its calls that have begun are all of the kind that only asks,
- * and a question was put for one of them or for one that has not begun.
+ * Whether a run only waits for a person, and so survives a restart: all calls that have begun are resumable and have made a request, or a
+ * call that has not begun waits for its approval.
  */
 export function isParked(state: SessionState, asked: ReadonlySet<string>, resumable: (toolName: string) => boolean): boolean {
   const { run } = state;
@@ -16,11 +16,11 @@ export function isParked(state: SessionState, asked: ReadonlySet<string>, resuma
 }
 
 interface LeftRun extends Pick<Settlement, 'partialContent'> {
-  /** A new run continues it in the same commit. */
+  /** A new run continues the interrupted one in the same commit. */
   carryOn: boolean;
 }
 
-/** What a run that its daemon left behind comes to. */
+/** Crash recovery: settles a run that the last daemon left. */
 export function settleLeftRun(state: SessionState, { partialContent, carryOn }: LeftRun, fresh: Fresh): Decision {
   if (!state.run) return reject('no_active_run');
   const outcome = state.run.aborting ? 'aborted' : 'interrupted';
@@ -33,18 +33,18 @@ export function settleLeftRun(state: SessionState, { partialContent, carryOn }: 
 }
 
 export interface ResumePoint {
-  /** Where a retry begins: the last message of a user on the path, or the summary right after it. */
+  /** The entry that a retry starts from: the last user message on the path, or the summary right after it. */
   retryEntryId: string | undefined;
 }
 
-/** What can be done about the session's last run. */
+/** The resume actions that are possible for the session's last run. */
 export function resumeActions({ run, lastRun }: SessionState, { retryEntryId }: ResumePoint): ResumeAction[] {
   if (run || !lastRun) return [];
   if (retryEntryId === undefined) return ['abandon'];
   return lastRun.outcome === 'completed' ? ['retry', 'abandon'] : ['retry', 'continue', 'abandon'];
 }
 
-/** Goes on after the session's last run. */
+/** Retries, continues or abandons the session's last run. */
 export function resumeRun(
   state: SessionState,
   runId: string,

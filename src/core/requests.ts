@@ -16,14 +16,14 @@ export interface NewRequest {
   expiresAtMs: number | null;
 }
 
-/** What a run waits for, in a line. */
+/** The status text of a run that waits for a request. */
 function waitingFor({ kind, title }: RequestParams): string {
   const what = kind === 'approval' ? 'approval' : kind === 'trust' ? 'a decision about trust' : 'an answer';
   const [line = ''] = title.trim().split('\n');
   return `waiting for ${what}${line === '' ? '' : `: ${line.slice(0, limits.statusTextCharsMax).toWellFormed()}`}`;
 }
 
-/** Puts a request to whoever is attached, now or later. */
+/** Makes a request to a person, for clients that are attached now or later. */
 export function askPerson(state: SessionState, request: NewRequest): Decision {
   const { run } = state;
   if (!run?.turn || run.aborting) return reject('aborted');
@@ -39,7 +39,7 @@ export function askPerson(state: SessionState, request: NewRequest): Decision {
     expires_at: request.expiresAtMs === null ? null : new Date(request.expiresAtMs).toISOString(),
   };
   const { session_id, run_id, turn_id, request_id } = payload;
-  // For clients that know nothing of ui_request: they see at least why the run stands still.
+  // Compatibility: clients without ui_request see why the run waits.
   const status = { session_id, run_id, turn_id, request_id, message: waitingFor(request.params) };
   return accept(
     [
@@ -50,7 +50,7 @@ export function askPerson(state: SessionState, request: NewRequest): Decision {
   );
 }
 
-/** What a client says to a request; `result` is checked by the kind of the request. */
+/** The response of a client to a request; `result` is validated by the kind of the request. */
 export interface Response {
   by: string;
   result?: unknown;
@@ -58,8 +58,8 @@ export interface Response {
   cancelled: boolean;
 }
 
-/** The first valid answer wins; the others are told that it is too late. */
-export function answerRequest(state: SessionState, requestId: string, response: Response, known: RuleNumbers): Decision {
+/** Race: the first valid answer wins; later ones are refused as `already_resolved`. */
+export function answerRequest(state: SessionState, requestId: string, response: Response, existing: RuleNumbers): Decision {
   const request = state.requests.find(({ request_id }) => request_id === requestId);
   if (!request) return reject('already_resolved');
   const { by } = response;
@@ -83,13 +83,13 @@ export function answerRequest(state: SessionState, requestId: string, response: 
   if (typeof response.error === 'string') return settle('error', null);
   const checked = checkAnswer(request.params, response.result);
   if (!checked.ok) return refuseAnswer(checked.field, checked.problem);
-  const effects = lastingEffects(request, checked.answer, by, known);
+  const effects = lastingEffects(request, checked.answer, by, existing);
   return effects.ok
     ? settle('answered', checked.answer, effects.facts)
     : refuseAnswer('result', `${effects.refusal.message}, or allow it once`);
 }
 
-/** The request stays open for another answer. */
+/** Refuses an invalid answer: the request stays open. */
 function refuseAnswer(field: string, problem: string): Decision {
   return refuse(refusal('invalid_payload', `${field}: ${problem}`, { field }));
 }
@@ -98,7 +98,7 @@ function isSecret(params: RequestParams): boolean {
   return params.kind === 'question' && 'secret' in params && params.secret === true;
 }
 
-/** What a person said about a call is on record from then on, whatever becomes of the call. */
+/** The audit entry of a person's answer, written in the commit of the answer. */
 function auditOf({ run_id, tool_call_id, params }: UiRequest, by: string, outcome: string, result: UiAnswer): AuditEntry | undefined {
   if (params.kind !== 'approval') return undefined;
   const about = { runId: run_id, toolCallId: tool_call_id, toolName: params.tool_name, subject: params.title, by };
@@ -111,7 +111,7 @@ function auditOf({ run_id, tool_call_id, params }: UiRequest, by: string, outcom
   return { ...about, action: 'deny', why };
 }
 
-/** A request that nobody may or did answer: its result is null. */
+/** Resolves a request without an answer: its result is null. */
 export function closeRequest(state: SessionState, requestId: string, why: 'timeout' | 'denied'): Decision {
   const request = state.requests.find(({ request_id }) => request_id === requestId);
   if (!request) return reject('already_resolved');
@@ -123,20 +123,20 @@ function resolved(payload: EventPayload<'ui_resolved'>, effects: readonly Fact[]
   return accept([{ type: 'ui_resolved', payload }, ...effects], undefined);
 }
 
-/** What an answer means beyond its request: rules and trust, in the commit that acknowledges it. */
-function lastingEffects({ session_id, params }: UiRequest, result: UiAnswer, by: string, known: RuleNumbers): Decision {
+/** The rules or trust that an answer adds, in the commit of the answer. */
+function lastingEffects({ session_id, params }: UiRequest, result: UiAnswer, by: string, existing: RuleNumbers): Decision {
   if (params.kind === 'trust' && typeof result === 'boolean') {
     return setTrust({ workspace: params.workspace, digest: params.digest, trusted: result, by });
   }
   if (params.kind !== 'approval') return accept([], undefined);
-  if (result === 'allow_session') return addRules({ workspace: null, sessionId: session_id }, params.remember, by, known);
-  if (result === 'allow_always') return addRules({ workspace: params.workspace, sessionId: null }, params.remember, by, known);
+  if (result === 'allow_session') return addRules({ workspace: null, sessionId: session_id }, params.remember, by, existing);
+  if (result === 'allow_always') return addRules({ workspace: params.workspace, sessionId: null }, params.remember, by, existing);
   return accept([], undefined);
 }
 
 export type Verdict = { allow: true; scope: 'once' | 'session' | 'always'; network?: true } | { allow: false; reason: string | undefined };
 
-/** What the answer to an approval means. No answer is a denial. */
+/** The meaning of an answer to an approval. No answer is a denial. */
 export function toVerdict(result: UiAnswer): Verdict {
   if (result === 'allow_once') return { allow: true, scope: 'once' };
   if (result === 'allow_network') return { allow: true, scope: 'once', network: true };

@@ -22,7 +22,7 @@ import {
 } from './turns.js';
 import { sayUsage, usageSince } from './usage.js';
 
-/** What the run of a session needs next. Derived from rows, so that a restart finds the same step. */
+/** The next step of a session's run. Derived from the rows, so that a restart resumes at the same step. */
 export type Step = 'none' | 'settle_abort' | 'compact' | 'respond' | 'calls' | 'end_turn';
 
 export function nextStep(state: SessionState): Step {
@@ -30,18 +30,18 @@ export function nextStep(state: SessionState): Step {
   if (!run) return 'none';
   if (run.aborting) return 'settle_abort';
   if (run.turn?.responded) return run.calls.length > 0 ? 'calls' : 'end_turn';
-  // Between two turns, before the model is asked.
+  // At a turn boundary, before the next model request.
   if (state.compaction) return 'compact';
   return run.turn ? 'respond' : 'end_turn';
 }
 
-/** The response begins. Refused once the run is being aborted. */
+/** A response begins. Refused once the run is being aborted. */
 export function beginMessage(state: SessionState, messageId: string): Decision {
   if (!state.run || state.run.aborting) return reject('aborted');
   return accept([{ type: 'message_start', payload: { ...atTurn(state), message_id: messageId, role: 'assistant' } }], undefined);
 }
 
-/** The response ended. A message without content is discarded: it is not part of the history. */
+/** A response ended. A message without content is discarded: it is not part of the history. */
 export function endMessage(
   state: SessionState,
   message: Omit<NewMessage, 'role'>,
@@ -62,19 +62,19 @@ export function endMessage(
   return accept(draft.facts, undefined);
 }
 
-/** The response ended, and with it the turn when there is nothing more to do in it: one commit instead of two. */
+/** A response ended, and with it the turn when there are no tool calls: one commit instead of two. */
 export function endResponse(
   state: SessionState,
   message: Omit<NewMessage, 'role'>,
   contextLeftPercent: number | null,
   fresh: Fresh,
 ): Decision {
-  const said = endMessage(state, message, contextLeftPercent, fresh);
-  if (!said.ok) return said;
-  const now = said.facts.reduce(evolve, state);
-  if (nextStep(now) !== 'end_turn') return said;
+  const messageEnd = endMessage(state, message, contextLeftPercent, fresh);
+  if (!messageEnd.ok) return messageEnd;
+  const now = messageEnd.facts.reduce(evolve, state);
+  if (nextStep(now) !== 'end_turn') return messageEnd;
   const ended = endTurn(now, fresh);
-  return ended.ok ? accept([...said.facts, ...ended.facts], undefined) : ended;
+  return ended.ok ? accept([...messageEnd.facts, ...ended.facts], undefined) : ended;
 }
 
 export interface Retry {
@@ -82,11 +82,11 @@ export interface Retry {
   retryInMs: number;
   attempt: number;
   attemptsMax: number;
-  /** What the failed attempt used up. */
+  /** The usage of the failed attempt. */
   usage: Usage | null;
 }
 
-/** The response failed and is asked for again: what it had said so far is not part of the history. */
+/** A response failed and is retried: its partial message is discarded. */
 export function retryResponse(state: SessionState, { error, retryInMs, attempt, attemptsMax, usage }: Retry): Decision {
   if (!state.run || state.run.aborting) return reject('aborted');
   const draft = createDraft(state);
@@ -94,9 +94,9 @@ export function retryResponse(state: SessionState, { error, retryInMs, attempt, 
     const { id: message_id, role } = state.run.message;
     draft.say({ type: 'message_end', payload: { ...atTurn(state), message_id, role, discarded: true, reason: 'retried' } });
   }
-  const told = { ...error, retry_in_ms: retryInMs, attempt, attempts_max: attemptsMax };
+  const details = { ...error, retry_in_ms: retryInMs, attempt, attempts_max: attemptsMax };
   const at = { session_id: state.id, run_id: state.run.id, ...(state.run.turn ? { turn_id: state.run.turn.id } : {}) };
-  draft.say({ type: 'error', payload: { ...at, ...told } });
+  draft.say({ type: 'error', payload: { ...at, ...details } });
   sayUsage(draft, usage, state.contextLeftPercent);
   return accept(draft.facts, undefined);
 }
@@ -110,17 +110,17 @@ function sayMessageEnd(draft: Draft, message: NewMessage, ifEmpty: 'empty' | 'ab
   });
 }
 
-/** What answered an approval in the place of a person. */
+/** What resolved an approval in the place of a person. */
 export type SettledBy = 'mode' | 'rule';
 
-/** The call begins. An approval that it was asked for and no longer needs is not left open: `settledBy` says what allowed it. */
+/** A call begins. An open approval that is no longer needed is resolved: `settledBy` says what allowed the call. */
 export function startCall(state: SessionState, callId: string, title: string, settledBy?: SettledBy): Decision {
   const call = state.run?.calls.find(({ id }) => id === callId);
   if (!call || call.started || state.run?.aborting) return reject('aborted');
   const draft = createDraft(state);
   if (settledBy) sayResolved(draft, (request) => isApprovalOf(request, callId), settledBy, 'answered', 'allow_once');
   sayResolved(draft, (request) => request.tool_call_id === callId, 'policy', 'cancelled');
-  draft.say({ type: 'tool_execution_start', payload: { ...atTurn(state), ...named(call), args: call.args, title } });
+  draft.say({ type: 'tool_execution_start', payload: { ...atTurn(state), ...callFields(call), args: call.args, title } });
   return accept(draft.facts, undefined);
 }
 
@@ -128,14 +128,14 @@ function isApprovalOf({ tool_call_id, params }: UiRequest, callId: string): bool
   return tool_call_id === callId && params.kind === 'approval';
 }
 
-function named(call: OpenCall): { tool_call_id: string; tool_name: string } {
+function callFields(call: OpenCall): { tool_call_id: string; tool_name: string } {
   return { tool_call_id: call.id, tool_name: call.name };
 }
 
 export interface CallResult {
-  /** What denied a call that a person was still being asked about. */
+  /** What denied a call whose approval was still open. */
   denied?: { by: SettledBy; why: string };
-  /** Structure for whoever shows it. */
+  /** Structured details, for clients. */
   details?: ResultDetails;
   content: ContentBlock[];
   isError: boolean;
@@ -143,17 +143,17 @@ export interface CallResult {
   durationMs: number | null;
 }
 
-/** The end of a call and its result are one commit. A call that never started gets its start here too. */
+/** The end of a call and its result are one commit. A call that never started gets its tool_execution_start here. */
 function sayCallEnd(draft: Draft, call: OpenCall, result: CallResult, fresh: Fresh): void {
   const at = atTurn(draft.state);
   if (!call.started) {
-    draft.say({ type: 'tool_execution_start', payload: { ...at, ...named(call), args: call.args, title: call.name } });
+    draft.say({ type: 'tool_execution_start', payload: { ...at, ...callFields(call), args: call.args, title: call.name } });
   }
   if (result.denied) {
     const { by, why: reason } = result.denied;
     sayResolved(draft, (request) => isApprovalOf(request, call.id), by, 'denied', { value: 'deny', reason });
   }
-  // A call that is over asks nothing any more.
+  // Open requests of an ended call are cancelled.
   sayResolved(draft, (request) => request.tool_call_id === call.id, 'policy', 'cancelled');
   const { content, isError, skipped, durationMs } = result;
   const messageId = fresh.id('msg');
@@ -161,7 +161,7 @@ function sayCallEnd(draft: Draft, call: OpenCall, result: CallResult, fresh: Fre
     type: 'tool_execution_end',
     payload: {
       ...at,
-      ...named(call),
+      ...callFields(call),
       message_id: messageId,
       result: textOf(content),
       is_error: isError,
@@ -178,8 +178,8 @@ function notRun(why: string): CallResult {
 }
 
 /**
- * Calls ended. If a steer waits, the calls that have not begun are skipped in the same commit. Calls that run side by side
- * (`together`) count as one: the steer is looked for when the last of them has ended.
+ * Calls ended. If a steer waits, the calls that have not begun are skipped in the same commit. Parallel calls (`together`) count as one: a
+ * steer is taken when the last of them has ended.
  */
 export function endCalls(
   state: SessionState,
@@ -198,7 +198,7 @@ export function endCalls(
   return accept(draft.facts, undefined);
 }
 
-/** A steer came while a later call waited for approval: it and the rest are skipped. */
+/** A steer came while a later call waited for its approval: all calls that have not begun are skipped. */
 export function skipForSteer(state: SessionState, fresh: Fresh): Decision {
   if (!state.run || state.run.aborting || !steerWaits(state)) return reject('aborted');
   const draft = createDraft(state);
@@ -230,22 +230,22 @@ function sayResolved(
   }
 }
 
-/** The end of a run and "nothing waits" are one decision, so an input is either before it and runs, or after it and is told. */
+/** Atomic: the end of a run and the check for queued inputs are one decision, so no input is lost between them. */
 export function endTurn(state: SessionState, fresh: Fresh): Decision {
   const { run } = state;
   if (!run || run.aborting) return reject('aborted');
   if (run.turns >= limits.turnsPerRunMax) {
-    const message = `the run was stopped after ${limits.turnsPerRunMax} turns`;
+    const message = `the run was stopped at the limit of ${limits.turnsPerRunMax} turns; send a message to go on`;
     return settleRun(state, { outcome: 'failed', error: { code: 'session_error', message }, partialContent: [] }, fresh);
   }
   const draft = createDraft(state);
   if (run.turn) sayTurnEnd(draft, run.turn);
   const callsMade = run.turn?.callsMade ?? 0;
-  // A run that only made a summary leaves a paused queue alone.
+  // A run that was only a compaction takes nothing from a paused queue.
   const kind = state.paused ? undefined : callsMade > 0 ? (steerWaits(state) ? 'steer' : undefined) : nextKind(state);
   if (kind) sayTakenTurn(draft, kind, waitingOf(state, kind), fresh);
   else if (callsMade > 0) sayTurn(draft, 'tool_results', [], fresh);
-  // A summary that was asked for is made before the run ends.
+  // An open compaction is done before the run ends.
   else if (!state.compaction) sayRunEnd(draft, run, 'completed', null);
   return accept(draft.facts, undefined);
 }
@@ -259,7 +259,7 @@ function sayRunEnd(draft: Draft, run: ActiveRun, outcome: RunOutcome, error: Run
   draft.say({ type: 'agent_end', payload: { session_id: draft.state.id, run_id: run.id, outcome, error, usage } });
 }
 
-/** Asks a run to stop. Its queue is dropped here and now, or paused. */
+/** Aborts a run. Its queue is dropped at once, or paused. */
 export function abortRun(state: SessionState, keepQueue: boolean, reason: string | undefined): Decision<{ runId: string }> {
   if (!state.run) return reject('no_active_run');
   const draft = createDraft(state);
@@ -275,14 +275,14 @@ export function sayAbort(draft: Draft, keepQueue: boolean, reason = unexplainedA
   if (keepQueue) {
     draft.say({ type: 'queue_update', payload: { ...at, op: 'paused', paused: true } });
   } else if (inputs.length > 0 && !(paused && run.turns === 0)) {
-    // What was paused before a summary was asked for has nothing to do with it.
+    // A queue that was paused before a compaction does not belong to its run.
     draft.say({ type: 'queue_update', payload: { ...at, op: 'dropped', dropped: inputs.map(toDropped), paused } });
   }
 }
 
 /**
- * A plain no to a call ends the run as aborted, in one commit. The model reads of it in its next run, and not of an abort. What waits
- * is kept, paused: nobody asked to drop it.
+ * A denial without a reason ends the run as aborted, in one commit. In its next run the model reads of the denial, not of an abort. The
+ * queue is kept and paused.
  */
 export function stopForDenial(state: SessionState, callId: string, why: string, fresh: Fresh): Decision {
   if (!state.run) return reject('no_active_run');
@@ -303,13 +303,13 @@ const otherDenied = 'Not run: the person denied another call.';
 export interface Settlement {
   outcome: 'aborted' | 'failed' | 'interrupted';
   error: RunError | null;
-  /** What the open message had said so far. */
+  /** The content of the open message so far. */
   partialContent: ContentBlock[];
-  /** What it used up. */
+  /** The usage of the open response. */
   usage?: Usage | null;
 }
 
-const settleWords = {
+const settleTexts = {
   aborted: { call: 'Stopped: the run was aborted.', pending: 'Not run: the run was aborted.', stop: 'aborted' },
   failed: { call: 'Stopped: the run failed.', pending: 'Not run: the run failed.', stop: 'error' },
   interrupted: {
@@ -319,18 +319,18 @@ const settleWords = {
   },
 } as const;
 
-/** Ends a run before its time: everything that is open is closed, in order, in one commit. */
-export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh): Decision {
+/** Ends a run early: message, calls, requests, compaction and turn are closed in one commit. */
+export function settleRun(state: SessionState, requested: Settlement, fresh: Fresh): Decision {
   const { run } = state;
   if (!run) return reject('no_active_run');
-  // An abort that was accepted is what the run comes to, whatever else goes wrong at the same moment.
+  // Race: an accepted abort takes precedence over a failure or an interruption at the same moment.
   const { outcome, error, partialContent, usage }: Settlement = run.aborting
-    ? { ...asked, outcome: 'aborted', error: toAbortError(run) }
-    : asked;
-  const words = settleWords[outcome];
+    ? { ...requested, outcome: 'aborted', error: toAbortError(run) }
+    : requested;
+  const words = settleTexts[outcome];
   const draft = createDraft(state);
   if (run.message) {
-    // Calls of a message that was cut never ran and their arguments may be half: they are not part of what was said.
+    // Tool calls of a truncated message never ran, and their arguments may be incomplete.
     const content = partialContent.filter((block) => block.type !== 'tool_call');
     sayMessageEnd(draft, { id: run.message.id, role: 'assistant', content, stopReason: words.stop, model: state.model }, outcome, fresh);
   }
@@ -353,7 +353,7 @@ export function settleRun(state: SessionState, asked: Settlement, fresh: Fresh):
   return accept(draft.facts, undefined);
 }
 
-/** Why a run was aborted is told with its end. */
+/** The error of an aborted run: the reason of the abort. */
 function toAbortError({ abortReason: message }: ActiveRun): RunError | null {
   return message === null ? null : { code: 'aborted', message };
 }
@@ -362,7 +362,7 @@ function toResolved(outcome: Settlement['outcome']): 'aborted' | 'interrupted' {
   return outcome === 'aborted' ? 'aborted' : 'interrupted';
 }
 
-/** What was only waiting for the run to be over: the session's deletion, or the run that an input was accepted for meanwhile. */
+/** After the end of a run: deletes the session, or starts the run of inputs that were accepted during an abort. */
 function sayAfterRun(draft: Draft, fresh: Fresh): void {
   const { id: session_id, deleting, inputs, paused } = draft.state;
   if (deleting) {
@@ -371,7 +371,7 @@ function sayAfterRun(draft: Draft, fresh: Fresh): void {
   }
   const first = inputs.find((input) => input.for_run !== undefined && !input.hold);
   if (first?.for_run === undefined) {
-    // Unpaused while it was being aborted with its queue kept: what waits goes on at once.
+    // The queue was kept and unpaused during the abort: its inputs go on at once.
     if (!paused) sayQueuedRun(draft, fresh.id('run'), fresh);
     return;
   }

@@ -1,4 +1,4 @@
-/** Whom somebody listens to: one session, or all of them and what is of none. On the wire the session id `*` stands for all. */
+/** The scope of a subscription: one session, or all sessions and daemon-wide events (on the wire, the session id `*`). */
 export type Scope = { all: true; sessionId?: undefined } | { all?: undefined; sessionId: string };
 
 export const allSessions: Scope = { all: true };

@@ -6,14 +6,14 @@ import type { UiRequest } from '../protocol/requests/requests.js';
 /** A tool call of the current turn that has no result yet. */
 export interface OpenCall {
   id: string;
-  /** Which of the response's calls it is, from 0. */
+  /** The index among the response's calls. */
   place: number;
   name: string;
   args: Record<string, unknown>;
   started: boolean;
-  /** What it is called on screens, once it has started. */
+  /** The title for people, once the call has started. */
   title: string | null;
-  /** Why the arguments cannot be used. */
+  /** Why the arguments are invalid. */
   problem: string | null;
 }
 
@@ -30,17 +30,17 @@ export interface Turn {
 export interface ActiveRun {
   id: string;
   aborting: boolean;
-  /** Why it is being aborted, if that was told. */
+  /** The reason of the abort, if there is one. */
   abortReason: string | null;
   turns: number;
   turn: Turn | null;
   message: { id: string; role: Role } | null;
   calls: OpenCall[];
-  /** What the session had used when the run began. */
+  /** The session's usage when the run began. */
   usageBefore: Usage | null;
 }
 
-/** A summary of old history that is being made, or that the run gets to at its next boundary. */
+/** A compaction that was started, or that the run does at its next turn boundary. */
 export interface OpenCompaction {
   trigger: CompactionTrigger;
   tokensBefore: number;
@@ -51,11 +51,11 @@ export interface LastRun {
   id: string;
   outcome: RunOutcome;
   error: RunError | null;
-  /** Somebody said that it is not to be resumed. It still can be. */
+  /** A client abandoned the run. It can still be resumed. */
   abandoned: boolean;
 }
 
-/** Everything that decisions look at. The daemon loads it from rows, clients fold it from events: the same thing. */
+/** The state that decisions read. The daemon loads it from rows, clients fold it from events, and both are equal. */
 export interface SessionState {
   id: string;
   parentId: string | null;
@@ -83,7 +83,7 @@ export interface SessionState {
   contextLeftPercent: number | null;
 }
 
-/** What `status` says of an abort without a reason. */
+/** The message of the `status` event of an abort without a reason. */
 export const unexplainedAbort = 'aborting';
 
 export function emptySession(id: string): SessionState {
@@ -115,7 +115,7 @@ export function emptySession(id: string): SessionState {
   };
 }
 
-/** What a fact makes of a session. Facts that change nothing that decisions look at leave it as it is. */
+/** The reducer (fold): the state of a session after an event. Events that decisions do not depend on change nothing. */
 export function evolve(state: SessionState, fact: Fact): SessionState {
   switch (fact.type) {
     case 'session_update':
@@ -139,7 +139,7 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
       };
     case 'agent_end': {
       const { run_id: id, outcome, error } = fact.payload;
-      // A run without a turn only made a summary: there is nothing in it to resume.
+      // A run without a turn was only a compaction, which cannot be resumed.
       return { ...state, run: null, lastRun: state.run?.turns === 0 ? state.lastRun : { id, outcome, error, abandoned: false } };
     }
     case 'compaction_start': {
@@ -171,20 +171,20 @@ export function evolve(state: SessionState, fact: Fact): SessionState {
   }
 }
 
-/** What the `status` of a run says that somebody abandoned. */
+/** The message of the `status` event of an abandoned run. */
 export const abandonedStatus = 'abandoned';
 
-/** The run that somebody abandoned, if that is what a `status` tells. */
+/** The id of the abandoned run, if a `status` event is about one. */
 export function abandonedRunOf({ message, run_id, run_state }: EventPayload<'status'>): string | undefined {
   return message === abandonedStatus && run_state === undefined ? run_id : undefined;
 }
 
-/** Why a run is aborted, as the `status` of its abort tells it; null when nobody said. */
+/** The reason in the `status` event of an abort; null when there is none. */
 export function abortReasonOf({ message }: EventPayload<'status'>): string | null {
   return message === unexplainedAbort ? null : message;
 }
 
-/** The run that an input was accepted for has begun: from now on it waits like any other. */
+/** The run that an input was accepted for has begun: the input is an ordinary one now. */
 function withoutRun({ for_run: _begun, ...input }: QueuedInput): QueuedInput {
   return input;
 }
@@ -216,7 +216,7 @@ function updateRun(run: ActiveRun, fact: Fact): ActiveRun {
 
 function endMessage(run: ActiveRun, { role, message, reason }: EventPayload<'message_end'>): ActiveRun {
   const closed = { ...run, message: null };
-  // A discarded message is a response only when the model really had nothing to say.
+  // A discarded message is a response only when it is empty.
   if (role !== 'assistant' || !run.turn || (!message && reason !== 'empty')) return closed;
   const calls = toolCallsOf(message?.content ?? []).map(({ id, name, arguments: args, problem }, place) => ({
     id,
@@ -261,7 +261,7 @@ function updateQueue(inputs: QueuedInput[], change: EventPayload<'queue_update'>
     case 'released':
       return inputs.map((waiting) => (waiting.input_id === input?.input_id ? input : waiting));
     case 'moved':
-      return order ? inDecreedOrder(inputs, order) : inputs;
+      return order ? sortByOrder(inputs, order) : inputs;
     case 'removed':
     case 'taken':
       return inputs.filter((waiting) => waiting.input_id !== input?.input_id);
@@ -275,7 +275,7 @@ function updateQueue(inputs: QueuedInput[], change: EventPayload<'queue_update'>
   }
 }
 
-function inDecreedOrder(inputs: QueuedInput[], order: string[]): QueuedInput[] {
+function sortByOrder(inputs: QueuedInput[], order: string[]): QueuedInput[] {
   const place = new Map(order.map((id, index) => [id, index]));
   return inputs.toSorted((a, b) => (place.get(a.input_id) ?? order.length) - (place.get(b.input_id) ?? order.length));
 }

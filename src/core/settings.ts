@@ -9,12 +9,12 @@ export type SettingsChange = Omit<
   'session_id' | 'created' | 'deleted' | 'deleting' | 'parent_id' | 'leaf_id'
 >;
 
-/** Makes a session with all that there is to know about it, so that one event tells a client everything. */
+/** Creates a session: one event has all of its settings. */
 export function createSession(id: string, fields: SettingsChange & { parent_id?: string; leaf_id?: string | null }): Decision {
   return accept([{ type: 'session_update', payload: { session_id: id, created: true, ...fields } }], undefined);
 }
 
-/** Changes what is named. Another model may have another window: then what is left of it is told, too. */
+/** Changes settings. Another model may have another context window: then a usage_update event follows. */
 export function changeSettings(state: SessionState, change: SettingsChange, contextLeftPercent = state.contextLeftPercent): Decision {
   if (Object.keys(change).length === 0) return accept([], undefined);
   const draft = createDraft(state);
@@ -23,14 +23,14 @@ export function changeSettings(state: SessionState, change: SettingsChange, cont
   return accept(draft.facts, undefined);
 }
 
-/** Moves the leaf. The caller has seen that the entry is in this session's tree. */
+/** Moves the leaf. The caller has checked that the entry is in this session's tree. */
 export function setLeaf(state: SessionState, leafId: string): Decision {
   if (state.run) return reject('run_in_progress');
   if (state.leafId === leafId) return accept([], undefined);
   return accept([{ type: 'session_update', payload: { session_id: state.id, leaf_id: leafId } }], undefined);
 }
 
-/** Deletes at once, or aborts the run first and deletes in the commit that ends it. */
+/** Deletes a session at once, or aborts its run first and deletes the session in the commit that ends the run. */
 export function deleteSession(state: SessionState): Decision {
   const draft = createDraft(state);
   if (state.run) {

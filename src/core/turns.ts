@@ -43,14 +43,14 @@ export function toMessage(state: SessionState, message: NewMessage, fresh: Fresh
   };
 }
 
-/** A whole message at once, as users' and tools' are. */
+/** A complete message that was not streamed, of a user or a tool. */
 export function sayMessage(draft: Draft, message: NewMessage, fresh: Fresh): void {
   const at = { ...atTurn(draft.state), message_id: message.id, role: message.role };
   draft.say({ type: 'message_start', payload: at });
   draft.say({ type: 'message_end', payload: { ...at, message: toMessage(draft.state, message, fresh) } });
 }
 
-/** An input as its message shows it. A text that is not the words of the content stands first, in their place; images always stay. */
+/** The content of an input's message. An edited text replaces the text blocks of the content; images stay. */
 function messageContent(text: string, content: ContentBlock[] | null): ContentBlock[] {
   if (!content) return [{ type: 'text', text }];
   if (textOf(content) === text) return content;
@@ -86,7 +86,7 @@ export function sayTakenTurn(draft: Draft, kind: TurnKind, inputs: QueuedInput[]
   );
 }
 
-/** What `dropped` tells of an input that left the queue and did not run. */
+/** The fields of a dropped input in a queue_update event. */
 export function toDropped({ input_id, kind, text, images }: QueuedInput): Pick<QueuedInput, 'input_id' | 'kind' | 'text' | 'images'> {
   return { input_id, kind, text, ...(images ? { images } : {}) };
 }
@@ -96,41 +96,41 @@ export function sayResumed(draft: Draft): void {
   draft.say({ type: 'queue_update', payload: { session_id: draft.state.id, op: 'resumed', paused: false } });
 }
 
-/** A run with a given first input: agent_start, its turn and the user message. The queue is no longer paused. */
+/** Starts a run with its first input: agent_start, turn_start and the user message. Unpauses the queue. */
 export function sayRun(draft: Draft, runId: string, first: TurnInput, fresh: Fresh): void {
   sayResumed(draft);
   draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId } });
   sayTurn(draft, 'prompt', [first], fresh);
 }
 
-/** A run that starts with what waits, if anything does that is not held. Returns its id. */
+/** Starts a run with queued inputs, if any is not held. Returns the run id, or an empty string. */
 export function sayQueuedRun(draft: Draft, runId: string, fresh: Fresh): string {
   sayResumed(draft);
   const kind = nextKind(draft.state);
   if (!kind) return '';
   const first = waitingOf(draft.state, kind);
-  // An input that was accepted for a run to come, and held meanwhile, starts that very run.
+  // A held input that was accepted for the next run starts the run with that id.
   const run_id = first.find((input) => input.for_run !== undefined)?.for_run ?? runId;
   draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id } });
   sayTakenTurn(draft, kind, waitingOf(draft.state, kind), fresh);
   return run_id;
 }
 
-/** A run that goes on from the history as it is. */
+/** Starts a run that continues an earlier one without a new input. */
 export function sayResumingRun(draft: Draft, runId: string, resumes: string, fresh: Fresh): void {
   sayResumed(draft);
   draft.say({ type: 'agent_start', payload: { session_id: draft.state.id, run_id: runId, resumes } });
   sayTurn(draft, 'prompt', [], fresh);
 }
 
-/** What one boundary takes of a kind: one input, or all of them. Held inputs wait. */
+/** The queued inputs that one turn boundary takes: one, or all of a kind. Held inputs wait. */
 export function waitingOf(state: SessionState, kind: 'steer' | 'follow_up'): QueuedInput[] {
   const ready = state.inputs.filter((input) => input.kind === kind && !input.hold);
   const mode = kind === 'steer' ? state.steeringMode : state.followUpMode;
   return mode === 'all' ? ready : ready.slice(0, 1);
 }
 
-/** All steers go before any follow-up. */
+/** The kind of the next queued inputs: steers go before follow-ups. */
 export function nextKind(state: SessionState): 'steer' | 'follow_up' | undefined {
   if (steerWaits(state)) return 'steer';
   return state.inputs.some((input) => input.kind === 'follow_up' && !input.hold) ? 'follow_up' : undefined;

@@ -2,10 +2,10 @@ import type { Usage } from '../protocol/messages.js';
 import type { Draft } from './decision.js';
 
 const none: Usage = { input: 0, output: 0, cache_read: 0, cache_write: 0, cost_usd: null };
-/** Sums of dollars are kept to a billionth, so that they do not end in the noise of floating point. */
+/** Costs are rounded to a billionth of a dollar, against floating-point noise. */
 const costDigits = 9;
 
-/** The session's totals after a response, and how much of the context window is left. */
+/** Adds usage to the session's totals, and says how much of the context window is left. */
 export function sayUsage(draft: Draft, added: Usage | null, contextLeftPercent: number | null): void {
   const { id: session_id, run, usage } = draft.state;
   if (!added && contextLeftPercent === draft.state.contextLeftPercent) return;
@@ -14,7 +14,7 @@ export function sayUsage(draft: Draft, added: Usage | null, contextLeftPercent: 
   draft.say({ type: 'usage_update', payload: { ...at, ...total, context_left_percent: contextLeftPercent } });
 }
 
-/** What was used since `before`. */
+/** The usage since `before`. */
 export function usageSince(before: Usage | null, now: Usage | null): Usage | null {
   if (!now) return null;
   return before ? combine(now, before, -1) : now;
