@@ -1,49 +1,49 @@
 import { limits } from '../protocol/limits.js';
 
 interface Deps {
-  /** Sends something that is answered at once. */
+  /** Sends a ping, which is answered at once. */
   ping(): void;
   isWaiting(): boolean;
-  /** Nothing was heard for this long although an answer was due at once. */
+  /** Timeout: a reply that was due at once has been missing for this long. */
   onSilent(silentMs: number): void;
 }
 
-/** Notices a daemon that does not answer, as long as something waits for an answer. */
+/** Detects an unresponsive daemon, while a call waits for its reply. */
 export interface AnswerWatch {
-  /** A command was sent. One that may take its time is followed by a ping after a while. */
+  /** A command was sent. A command without an immediate reply is followed by a ping after a while. */
   sent(answeredAtOnce: boolean): void;
   heard(): void;
   stop(): void;
 }
 
 export function createAnswerWatch({ ping, isWaiting, onSilent }: Deps): AnswerWatch {
-  /** When something was sent that should have been answered by now. */
-  let dueSince: number | undefined;
+  /** When a command or ping was sent that is due a reply. */
+  let unansweredSince: number | undefined;
   let timer: NodeJS.Timeout | undefined;
 
   function start(): void {
-    // Timers come before what has arrived meanwhile is read: a process that was asleep itself reads first.
+    // After a suspend timers fire before sockets are read: setImmediate lets replies that have arrived be read first.
     timer ??= setTimeout(() => setImmediate(check), limits.answerMs).unref();
   }
 
   function check(): void {
     timer = undefined;
     if (!isWaiting()) return;
-    if (dueSince === undefined) {
-      dueSince = performance.now();
+    if (unansweredSince === undefined) {
+      unansweredSince = performance.now();
       ping();
     } else {
-      onSilent(performance.now() - dueSince);
+      onSilent(performance.now() - unansweredSince);
     }
     if (isWaiting()) start();
   }
 
   return {
     sent(answeredAtOnce) {
-      if (answeredAtOnce) dueSince ??= performance.now();
+      if (answeredAtOnce) unansweredSince ??= performance.now();
       start();
     },
-    heard: () => (dueSince = undefined),
+    heard: () => (unansweredSince = undefined),
     stop() {
       clearTimeout(timer);
       timer = undefined;

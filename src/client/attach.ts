@@ -10,63 +10,63 @@ import { applyEvent, viewOf, type SessionView, type Snapshot } from '../view/ses
 import type { Transport } from './transport.js';
 
 /**
- * What an attached client hears: an event that is already in the view, a view that was read anew, or the state of the connection.
- * `gone` follows `lost` when no daemon listens any more and none is started: `why` says what kept it from being started.
+ * What an attached session reports: an event that is already in the view, a view from a new snapshot, or the state of the connection.
+ * `gone` follows `lost` when no daemon listens and none was started: `why` says why the start failed.
  */
 export type Heard =
   { kind: 'event'; event: WireEvent } | { kind: 'reset' } | { kind: 'lost' } | { kind: 'gone'; why?: string } | { kind: 'back' };
 
-/** What came of loading older messages. */
+/** The result of loading older messages. */
 export interface OlderLoaded {
-  /** How many messages were put before those that the view had. */
+  /** How many messages were prepended to the view. */
   added: number;
   hasMore: boolean;
-  /** The view holds as many messages as it may: older ones have to be read with `get_messages`. */
+  /** The view is at its size limit: older messages have to be read with `get_messages`. */
   full: boolean;
 }
 
 export interface AttachedSession extends AsyncIterable<Heard> {
   readonly sessionId: string;
-  /** The session as of the last thing heard. It holds a bounded number of messages, the newest; `pathCount` says how many there are. */
+  /** The session as of the last event. The view has a bounded number of messages, the newest; `pathCount` says how many there are. */
   view(): SessionView;
   /**
-   * Loads the messages before the first one of the view into it, at most `limit` of them, with no gap and no duplicate, whatever happens
-   * meanwhile. Asked again while it is under way, it is the same loading. Rejects with AttachRefused when the session is gone.
+   * Loads at most `limit` messages before the first one of the view, with no gap and no duplicate, whatever happens meanwhile. Concurrent
+   * calls share one load. Rejects with AttachRefused when the session is gone.
    */
   loadOlder(limit?: number): Promise<OlderLoaded>;
   /**
-   * Sends an input to this session. It is on disk, in the outbox, until a daemon has taken it, so it goes out once, in order and by itself,
-   * also when no daemon is there now or this program is killed. Resolves when the input is committed or returned, or when it is clear that it
-   * has to be kept for a while. Rejects with OutboxFull.
+   * Sends an input to this session. The input is in the outbox on disk until a daemon has committed it, so it is delivered exactly once
+   * and in order, also when no daemon runs now or this program is killed. Resolves when the input is committed or returned, or when it has
+   * to wait in the outbox. Rejects with OutboxFull.
    */
   send(command: SentInput['command'], input: NewInput): Promise<SentInput>;
-  /** What was sent from here, and what other processes that have ended left in the outbox, with what became of it. */
+  /** The inputs that were sent from here, or that ended processes left in the outbox, with their states. */
   sent(): readonly SentInput[];
-  /** A returned input was shown to its person: it is forgotten. */
+  /** Removes a returned input from the outbox, once it was shown to its person. */
   dismiss(inputId: string): void;
-  /** Resolves when nothing is being sent: what is still kept then waits for a daemon. */
+  /** Resolves when no input is being sent: those still in the outbox wait for a daemon. */
   flushed(): Promise<void>;
   close(): void;
 }
 
 interface Deps {
   transport: Transport;
-  /** Connects again if the connection is lost, and says hello again, so that a person can still be asked through this client. */
+  /** Reconnects and repeats the hello, so that requests to people can still be answered through this client. */
   connected(): Promise<void>;
-  /** Reads a consistent snapshot. */
+  /** Reads a snapshot of the session. */
   snapshot(): Promise<Snapshot & { log_id: string }>;
   /** Reads a page of messages. */
   readPage(page: PageBefore & { limit: number }): Promise<MessagePage>;
   clientId(): string | undefined;
   openDelivery(sessionId: string, logId: () => string): Delivery;
-  /** Starts the daemon again; absent for clients that start none. */
+  /** Starts the daemon again; absent for clients without autostart. */
   revive?: (() => Promise<void>) | undefined;
 }
 
 /**
- * A session kept in view: a snapshot, then every event after it, with no gap and no duplicate. When the daemon goes away it
- * waits for it to come back and goes on at its cursor; when the cursor is too old it reads a new snapshot. A daemon that died is
- * started again, a few times at most; one that said goodbye was stopped by somebody, and is not.
+ * Keeps a view of a session up to date: a snapshot, then every event after it, with no gap and no duplicate. After a lost connection the
+ * client reconnects with backoff and resumes at its cursor; when the cursor has expired, it reads a new snapshot. A daemon that crashed is
+ * started again, a few times at most; a daemon that sent a goodbye was shut down, and is not started.
  */
 export async function attachSession({
   transport,
@@ -101,7 +101,7 @@ export async function attachSession({
       const page = await readPage({ ...wanted, limit });
       const before = view.messages.length;
       const whole = prependPage(view, page);
-      // The view began elsewhere by now: its session went on from another message, or it let go of its oldest ones.
+      // Race: the first message of the view has changed meanwhile, by another leaf or because the oldest messages were dropped.
       if (whole === view) continue;
       view = bounded(whole);
       return { added: view.messages.length - before, hasMore: view.hasMore, full: isFull() || view !== whole };
@@ -119,10 +119,10 @@ export async function attachSession({
     delivery.hear(event);
   }
 
-  /** One connection's worth of events. True when the view must be read anew. */
+  /** The events of one connection. True when a new snapshot is needed. */
   async function* listen(): AsyncGenerator<Heard, boolean> {
     stream = await openEventStream(transport, { sessionId: view.state.id, after: view.seq, logId, clientId: clientId() });
-    // It was closed while the stream was being opened.
+    // Race: the session was closed while the stream was being opened.
     if (closing.signal.aborted) return false;
     for await (const event of stream) {
       if (event.type === 'goodbye') {
@@ -137,7 +137,7 @@ export async function attachSession({
     return false;
   }
 
-  /** True when listening ended because the view must be read anew. */
+  /** True when listening ended because a new snapshot is needed. */
   async function* listenOrExpire(): AsyncGenerator<Heard, boolean> {
     try {
       return yield* listen();
@@ -149,7 +149,7 @@ export async function attachSession({
     }
   }
 
-  /** True when the daemon was started again; otherwise why it was not, if it was tried. */
+  /** True when the daemon was started again; otherwise why the start failed, if there was one. */
   async function tryRevive(): Promise<true | { why?: string }> {
     if (!revive || wasStopped || revivesLeft === 0) return {};
     revivesLeft--;
@@ -172,7 +172,7 @@ export async function attachSession({
     let gone = false;
     let listeningSince = performance.now();
     while (!isOver()) {
-      let nobody = false;
+      let isDaemonMissing = false;
       try {
         await connected();
         wasStopped = false;
@@ -189,13 +189,13 @@ export async function attachSession({
         }
       } catch (error) {
         if (![NoDaemon, ConnectionLost, DaemonUnresponsive].some((kind) => error instanceof kind)) throw error;
-        nobody = error instanceof NoDaemon;
+        isDaemonMissing = error instanceof NoDaemon;
       }
       if (isOver()) return;
       if (!lost && performance.now() - listeningSince > limits.reviveAgainMs) revivesLeft = limits.reviveAttemptsMax;
       if (!lost) yield { kind: 'lost' };
       lost = true;
-      if (nobody && !gone) {
+      if (isDaemonMissing && !gone) {
         const revived = await tryRevive();
         if (revived === true) continue;
         yield { kind: 'gone', ...revived };
@@ -210,7 +210,7 @@ export async function attachSession({
     await delay(ms, undefined, { signal: closing.signal }).catch((error: unknown) => {
       if (!closing.signal.aborted) throw error;
     });
-    // Timers come before what has arrived is read: the end of the other connection may be in it.
+    // Timers fire before sockets are read: the end of the other connection may have arrived.
     await afterPoll();
   }
 

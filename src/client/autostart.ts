@@ -13,15 +13,15 @@ import { openSocket } from './unix-transport.js';
 const tuning = { pollMs: 20 } as const;
 
 /**
- * Connect; on failure take the start lock, try again, spawn, wait until the daemon is ready. Whoever does not get the lock only
- * waits: fifty at once spawn one. The lock spares work; that there is only one daemon is ensured by the daemon's own lock.
+ * Connects; on failure takes the start lock, connects again, spawns the daemon and waits until it is ready. A process that does not get the
+ * lock only waits: fifty at once spawn one daemon. The start lock saves work; mutual exclusion is ensured by the daemon's own lock.
  */
 export async function ensureDaemon(paths: Paths): Promise<void> {
   if (await isListening(paths.socket)) return;
   const lockFile = `${paths.socket}.starting`;
   makeSocketDir(dirname(paths.socket));
   const deadline = performance.now() + limits.startMs;
-  const goneBy = performance.now() + limits.stopMs;
+  const stopDeadline = performance.now() + limits.stopMs;
   while (performance.now() < deadline) {
     const lock = takeStartLock(lockFile);
     if (lock) {
@@ -31,10 +31,10 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
         return;
       } catch (error) {
         if (!(error instanceof StartFailed) || error.code !== 'already_running') throw error;
-        // The daemon before may still settle what it ran: it has no sockets any more but holds its lock.
+        // The previous daemon may still be shutting down: its sockets are closed, but it holds its lock.
         const holder = findLockHolder(paths.stateDir);
-        if (holder && (holder.stopped || performance.now() > goneBy)) throw toStuck(paths, holder);
-        if (performance.now() > goneBy) throw error;
+        if (holder && (holder.stopped || performance.now() > stopDeadline)) throw toStuck(paths, holder);
+        if (performance.now() > stopDeadline) throw error;
       } finally {
         lock.release();
       }
@@ -71,7 +71,7 @@ function makeSocketDir(dir: string): void {
   }
 }
 
-/** A lock that was left by a starter that died is taken over once it is older than any start may take. */
+/** A start lock is stale, and taken over, once it is older than the timeout of a start. */
 function takeStartLock(file: string): LockFile | undefined {
   try {
     return takeLockFile(file, limits.startMs);
@@ -87,7 +87,7 @@ async function spawnDaemon(paths: Paths): Promise<void> {
   if (failure) throw failure;
 }
 
-/** Throws why a daemon could not be started in the place of one that runs: asked of the installed program, as a start would be. */
+/** Dry run: throws why the installed program could not start in the place of the running daemon. */
 export async function checkStartable(paths: Paths): Promise<void> {
   const failure = await untilReady(spawnBerth(paths, ['daemon', 'run', '--check']));
   if (failure) throw failure;
@@ -98,32 +98,32 @@ function spawnBerth({ socket, stateDir, configDir }: Paths, words: string[]): Ch
   return spawn(process.execPath, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: daemonEnv(process.env) });
 }
 
-/** Options of Node that say how much memory or which certificates to use. Others load code, open a debugger or write files. */
-const keptNodeOption =
+/** NODE_OPTIONS about memory, network and certificates. Others load code, open a debugger or write files. */
+const inheritedNodeOption =
   /^--(max-(old-space|semi-space|http-header)-size|max-heap-size|stack-size|use-(system|bundled|openssl)-ca|use-env-proxy|openssl-legacy-provider|tls-[\w.-]+|dns-result-order|no-warnings)(=|$)/;
 
-/** The environment of the daemon: what debugs or instruments the program that starts it is not meant for it. */
+/** The environment of the daemon, without NODE_OPTIONS that debug or instrument the program that starts it. */
 function daemonEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: options, ...rest } = env;
   if (options === undefined) return rest;
   const words = options.split(/\s+/).filter((word) => word !== '');
-  const kept = words.flatMap((word, at) => {
-    if (!keptNodeOption.test(word)) return [];
+  const inherited = words.flatMap((word, at) => {
+    if (!inheritedNodeOption.test(word)) return [];
     const value = words[at + 1];
     return !word.includes('=') && value !== undefined && !value.startsWith('-') ? [`${word}=${value}`] : [word];
   });
-  return kept.length === 0 ? rest : { ...rest, NODE_OPTIONS: kept.join(' ') };
+  return inherited.length === 0 ? rest : { ...rest, NODE_OPTIONS: inherited.join(' ') };
 }
 
-/** Resolves to why it did not become ready, if it did not. */
+/** Resolves with the failure of the start, or undefined when the daemon is ready. */
 function untilReady(child: ChildProcess): Promise<StartFailed | undefined> {
   return new Promise((resolve, reject) => {
-    let complaint = '';
+    let stderr = '';
     child.stdout?.once('data', () => settle());
-    child.stderr?.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(0, limits.startErrorCharsMax)));
+    child.stderr?.on('data', (chunk: Buffer) => (stderr = (stderr + chunk.toString()).slice(0, limits.startErrorCharsMax)));
     child.once('error', reject);
-    child.once('close', (code) => settle(toFailure(complaint, code)));
-    const late = `the daemon did not become ready within ${limits.startMs / 1000} s`;
+    child.once('close', (code) => settle(toFailure(stderr, code)));
+    const late = `the daemon did not become ready within ${limits.startMs / 1000} s; see berth.log in its state directory`;
     const timer = setTimeout(() => settle(new StartFailed(late)), limits.startMs);
     function settle(failure?: StartFailed): void {
       clearTimeout(timer);
@@ -134,17 +134,17 @@ function untilReady(child: ChildProcess): Promise<StartFailed | undefined> {
   });
 }
 
-/** What a daemon that ended said: with `--json` an error is a line of JSON. What Node says itself is not. */
-function toFailure(complaint: string, exitCode: number | null): StartFailed {
-  const line = complaint.split('\n').find((text) => text.startsWith('{"error":'));
+/** The failure from stderr: with `--json` an error of berth is a line of JSON; an error of Node is plain text. */
+function toFailure(stderr: string, exitCode: number | null): StartFailed {
+  const line = stderr.split('\n').find((text) => text.startsWith('{"error":'));
   if (line !== undefined) {
     const { error } = JSON.parse(line) as { error: { code: string; message: string } };
     return new StartFailed(error.message, { code: error.code });
   }
-  return new StartFailed(complaint.trim().replace(/^berth: /, '') || `the daemon ended with exit code ${exitCode ?? 'unknown'}`);
+  return new StartFailed(stderr.trim().replace(/^berth: /, '') || `the daemon ended with exit code ${exitCode ?? 'unknown'}`);
 }
 
-/** `bin/berth.js`, seen from the bundle or from the sources. */
+/** The path of `bin/berth.js`, relative to the bundle or to the sources. */
 function programPath(): string {
   const places = ['../bin/berth.js', '../../bin/berth.js'].map((place) => fileURLToPath(new URL(place, import.meta.url)));
   const found = places.find((place) => existsSync(place));

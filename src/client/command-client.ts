@@ -5,12 +5,12 @@ import { ConnectionLost } from './errors.js';
 import { onLines } from './lines.js';
 import type { Transport } from './transport.js';
 
-/** `prompt` answers at once with `wait:false`: then there is no output yet. */
+/** The reply to a `prompt` with `wait:false` has no output. */
 export type CallPayload<T extends CommandType> = T extends 'prompt'
   ? Pick<ReplyPayload<'prompt'>, 'run_id' | 'session_id' | 'input_id'> & Partial<ReplyPayload<'prompt'>>
   : ReplyPayload<T>;
 
-/** What a command was answered with. */
+/** The reply to a command. */
 export type Reply<T extends CommandType> = { ok: true; type: string; seq: number; payload: CallPayload<T> } | { ok: false; error: Refusal };
 
 export interface CommandClient {
@@ -25,8 +25,8 @@ interface Settle {
 }
 
 /**
- * One stream of commands. Calls may overlap; each is answered once, or rejected when the connection is lost.
- * `toStuck` is asked about a daemon that stays silent, and says when to give it up, with which error.
+ * A command connection. Calls are pipelined; each gets one reply, or rejects when the connection is lost. `toStuck` is called while the
+ * daemon is unresponsive, and returns an error to give up with.
  */
 export async function openCommandClient(transport: Transport, toStuck: (silentMs: number) => Error | undefined): Promise<CommandClient> {
   const stream = await transport.open('commands');
@@ -59,13 +59,13 @@ export async function openCommandClient(transport: Transport, toStuck: (silentMs
       waiting.delete(reply.id ?? '');
       settle?.resolve(value);
     },
-    () => end(new ConnectionLost('the daemon went away before it answered')),
+    () => end(new ConnectionLost('the connection to the daemon was lost before its reply')),
   );
 
   return {
     call<T extends CommandType>(type: T, payload?: CommandInput<T>) {
       return new Promise<Reply<T>>((resolve, reject) => {
-        if (!open) return reject(new ConnectionLost('the daemon went away'));
+        if (!open) return reject(new ConnectionLost('the connection to the daemon was lost'));
         const id = `c${++count}`;
         waiting.set(id, { resolve: (reply) => resolve(reply as Reply<T>), reject });
         watch.sent(type === 'hello');

@@ -17,36 +17,36 @@ import type { Transport } from './transport.js';
 import { createUnixTransport } from './unix-transport.js';
 
 export interface ConnectOptions {
-  /** Where the daemon is; from the environment when absent. */
+  /** Socket and directories of the daemon; from the environment when absent. */
   paths?: Paths;
-  /** How the daemon is reached; by the sockets at `paths` when absent. */
+  /** The transport to the daemon; Unix sockets at `paths` when absent. */
   transport?: Transport;
   client?: { name: string; version?: string; kind?: string };
   role?: 'controller' | 'observer';
-  /** What kinds of questions this client can put to its person. */
+  /** The kinds of requests that this client can show to its person. */
   uiCapabilities?: UiMethod[];
-  /** Directories that the daemon must use to be the right one; those that the environment names when `paths` is absent. */
+  /** Directories that the daemon must use, otherwise OtherDaemon; those that the environment names when `paths` is absent. */
   meant?: MeantDirs;
-  /** Told when the daemon takes long to answer; without an answer the call rejects with DaemonUnresponsive in the end. */
+  /** Called when the daemon is slow to reply; after a timeout the call rejects with DaemonUnresponsive. */
   onSlow?(notice: string): void;
-  /** Start a daemon when none runs. One that goes away later is started again by sessions that are attached, unless it was stopped. */
+  /** Start a daemon when none runs. Attached sessions start a daemon that crashed again, but not one that was shut down. */
   autostart?: boolean;
 }
 
 export interface AttachOptions {
-  /** Told of inputs that a daemon took or refused after `send` had resolved, and of those that another process left in the outbox. */
+  /** Called for inputs that were committed or refused after `send` had resolved, and for those that another process left in the outbox. */
   onDelivered?(input: SentInput): void;
-  /** Told what goes wrong with the outbox, such as a file in it that cannot be read. */
+  /** Called with problems of the outbox, such as a damaged file. */
   onNotice?(text: string): void;
 }
 
-/** A daemon, reachable. The connection is made anew when it is lost. */
+/** A connection to a daemon, which reconnects when it is lost. */
 export interface Berth {
   readonly paths: Paths;
   hello(): ReplyPayload<'hello'>;
   /**
-   * Sends a command. Commands that change nothing, and inputs (which get an `input_id`), are sent again after a lost
-   * connection: they take effect once. All others reject with ConnectionLost.
+   * Sends a command. Idempotent commands, which are those that only read and inputs (by their `input_id`), are retried after a lost
+   * connection. All others reject with ConnectionLost.
    */
   call<T extends CommandType>(type: T, payload?: CommandInput<T>): Promise<Reply<T>>;
   subscribe(options: SubscribeOptions): Promise<EventStream>;
@@ -54,7 +54,7 @@ export interface Berth {
   close(): void;
 }
 
-/** The session cannot be attached to; the message says why. */
+/** The daemon refused to attach to the session; the message says why. */
 export class AttachRefused extends Error {
   override name = 'AttachRefused';
 }
@@ -87,7 +87,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
     }
   }
 
-  /** A daemon that is stopped will not answer; one that runs may only be busy, and has some more time. */
+  /** Gives up on a suspended daemon (SIGSTOP) at once, and on a running one, which may be busy, after `unansweredMs`. */
   function toStuck(silentMs: number): Error | undefined {
     const holder = transport.findProcess?.();
     const named = holder ? `the daemon (pid ${holder.pid})` : `the daemon on ${transport.name}`;
@@ -102,8 +102,8 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
     return undefined;
   }
 
-  /** Whoever names a directory means the daemon that uses it, and no other that happens to listen on the socket. */
-  function refuseOther({ state_dir, config_dir }: UsedDirs): void {
+  /** Throws OtherDaemon when the daemon on the socket uses other directories than expected. */
+  function refuseOtherDaemon({ state_dir, config_dir }: UsedDirs): void {
     const pairs = [
       [meant.stateDir, state_dir, 'keeps its data in'],
       [meant.configDir, config_dir, 'has its config in'],
@@ -123,7 +123,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
     });
     if (!reply.ok) throw new ConnectionLost(reply.error.message);
     try {
-      refuseOther(await dirsOf(opened, reply.payload));
+      refuseOtherDaemon(await dirsOf(opened, reply.payload));
     } catch (error) {
       opened.close();
       throw error;
@@ -133,9 +133,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
     return opened;
   }
 
-  /** Older daemons do not say it in their hello. */
-  async function dirsOf(opened: CommandClient, said: UsedDirs): Promise<UsedDirs> {
-    if (said.state_dir !== undefined) return said;
+  /** The directories of the daemon; older daemons leave them out of the reply to hello. */
+  async function dirsOf(opened: CommandClient, helloReply: UsedDirs): Promise<UsedDirs> {
+    if (helloReply.state_dir !== undefined) return helloReply;
     const reply = await opened.call('get_daemon');
     return reply.ok ? reply.payload : {};
   }
@@ -153,14 +153,14 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
       try {
         return await (await connected()).call(type, payload);
       } catch (error) {
-        const isTrouble = error instanceof ConnectionLost || error instanceof NoDaemon;
-        if (!isTrouble || closed || performance.now() > deadline) throw error;
+        const isConnectionError = error instanceof ConnectionLost || error instanceof NoDaemon;
+        if (!isConnectionError || closed || performance.now() > deadline) throw error;
         await delay(limits.callRetryMs);
       }
     }
   }
 
-  /** Sends an input once, to the store that it is meant for and no other. */
+  /** Sends an input without retries. Undefined when the daemon has another store (log_id) than the input's session. */
   async function submit({ inputId: input_id, sessionId: session_id, logId, command, payload }: KeptInput): Promise<Submitted> {
     const client = await connected();
     if (hello?.log_id !== logId) return undefined;

@@ -8,40 +8,40 @@ import { ConnectionLost, DaemonUnresponsive, NoDaemon, OutboxFull } from './erro
 import { newInputId } from './input-id.js';
 import type { KeptInput, Outbox } from './outbox.js';
 
-/** What an input says, and when it may start or join a run: the fields of `prompt`, `steer` and `follow_up`. */
+/** A new input: the fields of `prompt`, `steer` and `follow_up`. */
 export interface NewInput {
   text: string;
   content?: NonNullable<CommandInput<'prompt'>['content']>;
-  /** Of a prompt: what to do while a run is in progress, and the message to go on from. */
+  /** For a prompt: what to do while a run is active, and the message to go on from. */
   if_busy?: 'reject' | 'steer' | 'follow_up';
   leaf_id?: string;
-  /** Of a steer or follow_up: what to do while none is. */
+  /** For a steer or follow_up: what to do while no run is active. */
   if_idle?: 'reject' | 'prompt';
-  /** Chosen by the client when absent. */
+  /** The idempotency key; made by the client when absent. */
   input_id?: string;
 }
 
-/** What a daemon answered; undefined when it has another store than the one that the input is meant for. */
+/** The reply of a daemon; undefined when the daemon has another store than the input's session. */
 export type Submitted = { ok: true; seq: number; payload: { run_id: string } } | { ok: false; error: Refusal } | undefined;
 
 interface Deps {
   sessionId: string;
   logId(): string;
   outbox: Outbox;
-  /** Sends once; throws ConnectionLost, NoDaemon or DaemonUnresponsive. */
+  /** Sends an input without retries; throws ConnectionLost, NoDaemon or DaemonUnresponsive. */
   submit(input: KeptInput): Promise<Submitted>;
-  /** Told of inputs that were sent or returned after `send` had resolved, and of those that another process left behind. */
+  /** Called for inputs that were committed or returned after `send` had resolved, and for those that another process left behind. */
   onDelivered?: ((input: SentInput) => void) | undefined;
   notice(text: string): void;
 }
 
-/** Inputs of one session on their way to a daemon: in order, each once, and on disk until they are taken. */
+/** Delivery of one session's inputs to a daemon: in order, exactly once, and on disk until they are committed. */
 export interface Delivery {
   send(command: KeptInput['command'], input: NewInput): Promise<SentInput>;
   sent(): readonly SentInput[];
   dismiss(inputId: string): void;
   flushed(): Promise<void>;
-  /** A daemon is there: goes on with what is kept, and with what other processes left behind. */
+  /** To be called when a daemon is reachable: sends the inputs in the outbox, also those that ended processes left behind. */
   flush(): void;
   hear(event: WireEvent): void;
   hearQueue(queue: readonly QueuedInput[]): void;
@@ -51,13 +51,13 @@ export interface Delivery {
 export function createDelivery({ sessionId, logId, outbox, submit, onDelivered, notice }: Deps): Delivery {
   const closing = new AbortController();
   const queue: KeptInput[] = [];
-  /** Who waits for the first answer about an input. */
+  /** The pending promises of `send`, by input id. */
   const waiting = new Map<string, (input: SentInput) => void>();
-  /** Inputs that another process left behind. It, or a third one, may settle them first: then it is told there. */
+  /** Inputs that another process left behind. If a third process settles one of them first, that process reports it. */
   const adopted = new Set<string>();
   let sent: readonly SentInput[] = [];
   let pumping: Promise<void> | undefined;
-  let wanted = false;
+  let isPumpWanted = false;
 
   function track(input: SentInput): void {
     const excess = sent.length + 1 - limits.sentInputsMax;
@@ -65,15 +65,15 @@ export function createDelivery({ sessionId, logId, outbox, submit, onDelivered, 
     sent = [...sent.filter((other) => !settled.includes(other) && other.inputId !== input.inputId), input];
   }
 
-  /** An input that was removed from the queue meanwhile is not tracked any more. */
+  /** Updates the state of an input, unless the input is not tracked any more. */
   function change(kept: KeptInput, fields: Partial<SentInput>): SentInput {
     const changed = { ...(sent.find(({ inputId }) => inputId === kept.inputId) ?? toSent(kept)), ...fields };
     sent = sent.map((input) => (input.inputId === kept.inputId ? changed : input));
     return changed;
   }
 
-  /** Answers who waits. What is heard of later is told apart. */
-  function tell(input: SentInput): void {
+  /** Resolves the promise of `send`; later changes go to `onDelivered`. */
+  function report(input: SentInput): void {
     const resolve = waiting.get(input.inputId);
     waiting.delete(input.inputId);
     if (resolve) resolve(input);
@@ -85,31 +85,33 @@ export function createDelivery({ sessionId, logId, outbox, submit, onDelivered, 
       outbox.keep(input);
     } catch (error) {
       if (error instanceof OutboxFull || !(error instanceof Error && 'syscall' in error)) throw error;
-      // Sending does not need the disk.
-      notice(`the message could not be kept on disk (${error.message}); it is lost if this program ends before a daemon has taken it`);
+      // A disk error does not prevent sending.
+      notice(
+        `the message could not be kept on disk, in the outbox (${error.message}); it is lost if this program ends before a daemon has committed it`,
+      );
     }
   }
 
-  /** True when the input is settled; false when it has to wait for a daemon. */
+  /** Sends an input, with retries. True when the input is settled; false when it has to wait for a daemon. */
   async function deliver(kept: KeptInput): Promise<boolean> {
     const deadline = performance.now() + limits.startMs;
     for (let waitMs: number = limits.outboxRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.outboxRetryMaxMs)) {
       const answer = await tryOnce(kept);
       if (answer?.ok) {
         const isOurs = outbox.remove(kept.inputId) || !adopted.has(kept.inputId);
-        const known = change(kept, { seq: answer.seq, runId: answer.payload.run_id });
-        // The events may have told more than that already.
-        const settled = known.state === 'kept' ? change(kept, { state: 'committed' }) : known;
-        if (isOurs) tell(settled);
+        const tracked = change(kept, { seq: answer.seq, runId: answer.payload.run_id });
+        // Race: events may have advanced the state already.
+        const settled = tracked.state === 'kept' ? change(kept, { state: 'committed' }) : tracked;
+        if (isOurs) report(settled);
         return true;
       }
       if (answer && !answer.error.retryable) {
-        giveBack(kept, answer.error);
+        returnInput(kept, answer.error);
         return true;
       }
       change(kept, answer ? { refusal: answer.error } : {});
-      // Those behind the first one wait with it.
-      for (const waits of queue) tell(change(waits, {}));
+      // Later inputs wait behind this one, to keep the order.
+      for (const waits of queue) report(change(waits, {}));
       if (closing.signal.aborted || performance.now() > deadline) return false;
       await pause(waitMs);
     }
@@ -124,10 +126,10 @@ export function createDelivery({ sessionId, logId, outbox, submit, onDelivered, 
     }
   }
 
-  function giveBack(kept: KeptInput, why: Refusal): void {
+  function returnInput(kept: KeptInput, why: Refusal): void {
     const isOurs = outbox.markReturned(kept.inputId) || !adopted.has(kept.inputId);
     const returned = change(kept, { state: 'returned', refusal: why });
-    if (isOurs) tell(returned);
+    if (isOurs) report(returned);
   }
 
   async function pause(ms: number): Promise<void> {
@@ -144,27 +146,27 @@ export function createDelivery({ sessionId, logId, outbox, submit, onDelivered, 
   }
 
   async function pumpWhileWanted(): Promise<void> {
-    while (wanted && !closing.signal.aborted) {
-      wanted = false;
+    while (isPumpWanted && !closing.signal.aborted) {
+      isPumpWanted = false;
       await pumpAll().catch((error: unknown) => notice(`a message could not be sent: ${String(error)}`));
     }
     pumping = undefined;
   }
 
   function pump(): void {
-    wanted = true;
+    isPumpWanted = true;
     pumping ??= pumpWhileWanted();
   }
 
-  /** Takes over what processes that have ended left behind. */
+  /** Takes over the inputs that ended processes left in the outbox. */
   function adopt(): void {
     for (const { returned, ...kept } of outbox.leftBehind(sessionId)) {
       if (sent.some(({ inputId }) => inputId === kept.inputId) || kept.logId !== logId()) continue;
       adopted.add(kept.inputId);
       track(toSent(kept));
-      if (returned) giveBack(kept, refusal('session_error', 'it was refused when it was sent before'));
+      if (returned) returnInput(kept, refusal('session_error', 'the daemon refused this message when it was sent before; send it again'));
       else if (Date.now() - kept.atMs > limits.outboxSendMaxMs)
-        giveBack(kept, refusal('timeout', 'it was kept for too long to be sent unasked'));
+        returnInput(kept, refusal('timeout', 'this message was in the outbox for too long to be sent automatically; send it again'));
       else queue.push(kept);
     }
   }
@@ -200,7 +202,7 @@ export function createDelivery({ sessionId, logId, outbox, submit, onDelivered, 
     },
     close() {
       closing.abort();
-      for (const kept of queue) tell(change(kept, {}));
+      for (const kept of queue) report(change(kept, {}));
     },
   };
 }

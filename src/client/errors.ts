@@ -3,27 +3,27 @@ export class NoDaemon extends Error {
   override name = 'NoDaemon';
 }
 
-/** A daemon is there and does not answer. Nobody knows whether a command that was sent still takes effect. */
+/** Timeout: a daemon runs and does not reply. A command that was sent may still take effect. */
 export class DaemonUnresponsive extends Error {
   override name = 'DaemonUnresponsive';
 }
 
-/** The daemon that listens on the socket uses other directories than those that were meant. */
+/** The daemon that listens on the socket uses other directories than expected. */
 export class OtherDaemon extends Error {
   override name = 'OtherDaemon';
 }
 
-/** The connection was lost before the answer came. Nobody knows whether the command was taken. */
+/** The connection was lost before the reply. The command may or may not have been committed. */
 export class ConnectionLost extends Error {
   override name = 'ConnectionLost';
 }
 
-/** An input was not taken, because the outbox holds as many as it may. The text is still the caller's. */
+/** The outbox is at its limit, so the input was not accepted. The caller still has the text. */
 export class OutboxFull extends Error {
   override name = 'OutboxFull';
 }
 
-/** The daemon could not be started; the message says what it said. */
+/** The daemon could not be started; the message is that of the daemon. */
 export class StartFailed extends Error {
   override name = 'StartFailed';
   /** `already_running` when another daemon holds the lock of the state directory. */

@@ -7,7 +7,7 @@ import type { Transport } from './transport.js';
 
 export interface SubscribeOptions {
   sessionId: string;
-  /** Everything after this position; from now on when absent. */
+  /** The cursor: events with a higher seq are sent; only new events when absent. */
   after?: number | undefined;
   logId?: string | undefined;
   live?: boolean | undefined;
@@ -22,9 +22,9 @@ export class SubscribeRefused extends Error {
   }
 }
 
-/** Events in order, until the connection ends. Reading slowly costs nobody anything. */
+/** Events in order, until the connection ends. With backpressure: a slow reader loses no events. */
 export interface EventStream extends AsyncIterable<WireEvent> {
-  /** The newest matching event there was when the subscription began. */
+  /** The seq of the newest event in scope when the subscription began. */
   readonly seq: number;
   readonly logId: string;
   close(): void;
@@ -54,7 +54,7 @@ export async function openEventStream(transport: Transport, options: SubscribeOp
     stream,
     (value) => {
       if (subscribed) {
-        // Lines before the answer are of the stream for clients that never subscribe.
+        // Lines before the reply are events for clients of protocol version 1, which never subscribe.
         const line = value as SubscribedLine;
         if (line.ok === undefined) return;
         subscribed.resolve(line);
@@ -67,7 +67,7 @@ export async function openEventStream(transport: Transport, options: SubscribeOp
     },
     () => {
       ended = true;
-      subscribed?.reject(new ConnectionLost('the daemon went away before it answered'));
+      subscribed?.reject(new ConnectionLost('the connection to the daemon was lost before its reply'));
       wake();
     },
   );
@@ -81,7 +81,7 @@ export async function openEventStream(transport: Transport, options: SubscribeOp
   const line = await answer.finally(() => clearTimeout(timer));
   if (!line.payload || line.error) {
     stream.destroy();
-    throw new SubscribeRefused(line.error ?? refusal('internal_error', 'the daemon answered with something else'));
+    throw new SubscribeRefused(line.error ?? refusal('internal_error', 'the daemon sent an invalid reply to subscribe'));
   }
 
   async function* read(): AsyncGenerator<WireEvent, void> {

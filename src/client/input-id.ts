@@ -1,7 +1,7 @@
 import { makeId } from '../protocol/ids.js';
 
-/** An id for a new input. */
+/** Makes the id of a new input, its idempotency key. */
 export function newInputId(): string {
-  // node:crypto would be a tenth of the start of a client, and most of them send nothing.
+  // Not node:crypto, whose import takes a tenth of the start of a client.
   return makeId('inp', Date.now(), globalThis.crypto.getRandomValues(new Uint8Array(12)));
 }

@@ -2,9 +2,9 @@ import type { Duplex } from 'node:stream';
 import { limits } from '../protocol/limits.js';
 import { createLineDecoder } from '../protocol/ndjson.js';
 
-/** Hands out every JSON line. Lines of the daemon are trusted to be what the protocol says; others are passed over. */
+/** Decodes NDJSON from the daemon. Lines are not validated against the protocol; malformed lines are ignored. */
 export function onLines(stream: Duplex, onLine: (value: unknown) => void, onClose: () => void): void {
-  // The daemon never writes a longer line than it reads; the newline and a margin are for free.
+  // The daemon writes no longer lines than it reads; the extra bytes are a margin.
   const decoder = createLineDecoder(limits.lineBytesMax + 1024, 2 * limits.lineDepthMax);
   stream.on('data', (chunk: Buffer) => {
     for (const line of decoder.push(chunk)) {

@@ -7,52 +7,52 @@ import { syncDir, writeNewFile } from '../machine/atomic-file.js';
 import { OutboxFull } from './errors.js';
 import { isRunning, readProcess, type ProcessIdentity } from '../machine/process-identity.js';
 
-/** An input that waits on disk for a daemon to take it. */
+/** An input in the outbox, which waits for a daemon. */
 export interface KeptInput {
   inputId: string;
   sessionId: string;
-  /** The store that the session is in. */
+  /** The log_id of the session's store. */
   logId: string;
   command: 'prompt' | 'steer' | 'follow_up';
-  /** What is sent beside the ids. */
+  /** The fields of the command without ids. */
   payload: Record<string, unknown> & { text: string };
   atMs: number;
 }
 
-/** A kept input that a process left behind. */
+/** An input in the outbox whose process has ended. */
 export interface LeftInput extends KeptInput {
-  /** It was refused, and nobody was told: it is not sent again. */
+  /** The daemon refused the input, and no person has seen that: it is not sent again. */
   returned: boolean;
 }
 
 /**
- * Inputs on disk until a daemon has taken them: a file each, so that several processes need no lock. Whoever removes or marks a file is the
- * one that may tell about it; to send one twice does no harm, because a daemon takes an input id once.
+ * Inputs on disk until a daemon has committed them: a file each, so that several processes need no lock. The process that removes or
+ * renames a file reports its outcome. Sending an input twice is harmless, because its id is an idempotency key.
  */
 export interface Outbox {
-  /** Returns when the input is on disk. Throws OutboxFull when there is no room, RangeError for an id that no daemon takes. */
+  /** Returns when the input is durable (fsync). Throws OutboxFull at the limit, RangeError for an invalid id. */
   keep(input: KeptInput): void;
   /** Inputs of a session whose process has ended, oldest first. */
   leftBehind(sessionId: string): LeftInput[];
-  /** A refused input is not sent again; it stays until it is removed. False when another process was faster. */
+  /** Marks a refused input, which is not sent again, but stays until `remove`. False when another process removed the file. */
   markReturned(inputId: string): boolean;
-  /** False when another process was faster. */
+  /** False when another process removed the file. */
   remove(inputId: string): boolean;
 }
 
 interface Deps {
   dir: string;
-  /** Says what could not be read, and where it is now. */
+  /** Reports a damaged file and its new name. */
   notice(text: string): void;
 }
 
-const kept = /^(\d{15})-\d{6}-([\w.:-]{1,128})(\.returned)?\.json$/;
-const unfinished = /^\.(\d+)-(\d+)\.\d+\.tmp$/;
+const inputFile = /^(\d{15})-\d{6}-([\w.:-]{1,128})(\.returned)?\.json$/;
+const draftFile = /^\.(\d+)-(\d+)\.\d+\.tmp$/;
 
 export function createOutbox({ dir, notice }: Deps): Outbox {
   const self: ProcessIdentity = { pid: process.pid, startTime: readProcess(process.pid)?.startTime ?? '0' };
-  /** Where the inputs are that this process knows of. */
-  const places = new Map<string, string>();
+  /** File names by input id. */
+  const fileNames = new Map<string, string>();
   let count = 0;
   let lastMs = 0;
 
@@ -65,13 +65,13 @@ export function createOutbox({ dir, notice }: Deps): Outbox {
     }
   }
 
-  /** Removes what nobody will ask for: unfinished files of dead processes, very old inputs, more damaged files than anybody reads. */
+  /** Removes drafts of ended processes, very old inputs, and damaged files beyond a limit. */
   function tidy(found: readonly string[]): string[] {
-    const spoiled = found.filter((name) => name.endsWith('.damaged'));
-    const excess = new Set(spoiled.slice(0, Math.max(0, spoiled.length - limits.outboxDamagedMax)));
+    const damaged = found.filter((name) => name.endsWith('.damaged'));
+    const excess = new Set(damaged.slice(0, Math.max(0, damaged.length - limits.outboxDamagedMax)));
     return found.filter((name) => {
-      const [, pid, startTime] = unfinished.exec(name) ?? [];
-      const [, madeMs] = kept.exec(name) ?? [];
+      const [, pid, startTime] = draftFile.exec(name) ?? [];
+      const [, madeMs] = inputFile.exec(name) ?? [];
       const isLeftover = pid !== undefined && startTime !== undefined && !isRunning({ pid: Number(pid), startTime });
       const isOld = madeMs !== undefined && Date.now() - Number(madeMs) > limits.outboxFileMaxMs;
       if (!isLeftover && !isOld && !excess.has(name)) return true;
@@ -81,7 +81,7 @@ export function createOutbox({ dir, notice }: Deps): Outbox {
   }
 
   function refuseIfFull(more: number): void {
-    const files = tidy(names()).filter((name) => kept.test(name));
+    const files = tidy(names()).filter((name) => inputFile.test(name));
     const bytes = files.reduce((sum, name) => sum + (statSync(join(dir, name), { throwIfNoEntry: false })?.size ?? 0), more);
     if (files.length < limits.outboxInputsMax && bytes <= limits.outboxBytesMax) return;
     throw new OutboxFull(`the outbox is full: ${files.length} messages wait for a daemon in ${dir}; berth attach sends those of a session`);
@@ -92,17 +92,17 @@ export function createOutbox({ dir, notice }: Deps): Outbox {
     if (!('bytes' in file) && file.why === 'missing') return undefined;
     const input = 'bytes' in file ? parse(file.bytes.toString('utf8')) : undefined;
     if (input && name.includes(input.inputId)) return { ...input, returned: name.endsWith('.returned.json') };
-    setAside(name);
+    moveDamaged(name);
     return undefined;
   }
 
-  function setAside(name: string): void {
+  function moveDamaged(name: string): void {
     if (!move(name, `${name}.damaged`)) return;
-    notice(`a message that was kept in the outbox cannot be read; it is now in ${join(dir, `${name}.damaged`)}`);
+    notice(`a message in the outbox is damaged and was not sent; its file is now ${join(dir, `${name}.damaged`)}`);
   }
 
   function move(from: string, to: string): boolean {
-    return wasThere(() => renameSync(join(dir, from), join(dir, to)));
+    return succeedsUnlessGone(() => renameSync(join(dir, from), join(dir, to)));
   }
 
   return {
@@ -113,8 +113,8 @@ export function createOutbox({ dir, notice }: Deps): Outbox {
       lastMs = Math.max(lastMs, input.atMs);
       const order = `${String(lastMs).padStart(15, '0')}-${String(++count % 1_000_000).padStart(6, '0')}`;
       const name = `${order}-${input.inputId}.json`;
-      // The name of a file, too: no id leads to another directory.
-      if (!kept.test(name)) throw new RangeError(`input_id is 1 to 128 of A-Z a-z 0-9 _ . : -, not ${JSON.stringify(input.inputId)}`);
+      // The id is part of a file name: path traversal is impossible.
+      if (!inputFile.test(name)) throw new RangeError(`input_id is 1 to 128 of A-Z a-z 0-9 _ . : -, not ${JSON.stringify(input.inputId)}`);
       const draft = join(dir, `.${self.pid}-${self.startTime}.${count}.tmp`);
       try {
         writeNewFile(draft, text);
@@ -123,34 +123,34 @@ export function createOutbox({ dir, notice }: Deps): Outbox {
         rmSync(draft, { force: true });
       }
       syncDir(dir);
-      places.set(input.inputId, name);
+      fileNames.set(input.inputId, name);
     },
     leftBehind(sessionId) {
-      const found = tidy(names()).filter((name) => kept.test(name));
+      const found = tidy(names()).filter((name) => inputFile.test(name));
       return found.flatMap((name) => {
         const input = read(name);
         if (input?.sessionId !== sessionId || isRunning(input.owner)) return [];
-        places.set(input.inputId, name);
+        fileNames.set(input.inputId, name);
         return [input];
       });
     },
     markReturned(inputId) {
-      const name = places.get(inputId);
+      const name = fileNames.get(inputId);
       if (name === undefined || name.endsWith('.returned.json')) return name !== undefined;
       const marked = name.replace(/\.json$/, '.returned.json');
-      places.set(inputId, marked);
+      fileNames.set(inputId, marked);
       return move(name, marked);
     },
     remove(inputId) {
-      const name = places.get(inputId);
-      places.delete(inputId);
-      return name !== undefined && wasThere(() => unlinkSync(join(dir, name)));
+      const name = fileNames.get(inputId);
+      fileNames.delete(inputId);
+      return name !== undefined && succeedsUnlessGone(() => unlinkSync(join(dir, name)));
     },
   };
 }
 
-/** False when the file was gone: another process was faster. */
-function wasThere(act: () => void): boolean {
+/** False for ENOENT: another process removed the file. */
+function succeedsUnlessGone(act: () => void): boolean {
   try {
     act();
     return true;
@@ -168,14 +168,16 @@ function parse(text: string): (KeptInput & { owner: ProcessIdentity }) | undefin
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-  return isKept(value) ? value : undefined;
+  return isKeptInput(value) ? value : undefined;
 }
 
-function isKept(value: unknown): value is KeptInput & { owner: ProcessIdentity } {
+function isKeptInput(value: unknown): value is KeptInput & { owner: ProcessIdentity } {
   if (!isObject(value) || !isObject(value.owner) || !isObject(value.payload)) return false;
   const texts = [value.inputId, value.sessionId, value.logId, value.payload.text, value.owner.startTime];
-  const isKnown = value.command === 'prompt' || value.command === 'steer' || value.command === 'follow_up';
-  return texts.every((text) => typeof text === 'string') && isKnown && Number.isFinite(value.atMs) && Number.isInteger(value.owner.pid);
+  const isInputCommand = value.command === 'prompt' || value.command === 'steer' || value.command === 'follow_up';
+  return (
+    texts.every((text) => typeof text === 'string') && isInputCommand && Number.isFinite(value.atMs) && Number.isInteger(value.owner.pid)
+  );
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,12 +1,12 @@
 import type { SessionListRow } from '../protocol/views.js';
 import type { Berth } from './connect.js';
 
-/** A session was named that does not exist, or that could be several. */
+/** A session name that matches no session, or several. */
 export class SessionUnclear extends Error {
   override name = 'SessionUnclear';
 }
 
-/** The newest session of the first of these directories that has one. */
+/** The newest session of the first directory that has one. */
 export async function newestSession(berth: Berth, cwds: readonly string[]): Promise<SessionListRow | undefined> {
   for (const cwd of cwds) {
     const [newest] = await listSessions(berth, { cwd, limit: 1 });
@@ -16,7 +16,7 @@ export async function newestSession(berth: Berth, cwds: readonly string[]): Prom
 }
 
 /**
- * Finds the session a person means: `.` is the newest of `cwd`, anything else a unique prefix of an id (with or without
+ * Resolves the name of a session: `.` is the newest of `cwd`, anything else a unique prefix of an id (with or without
  * `ses_`), or a title. Archived sessions are found too.
  */
 export async function resolveSession(berth: Berth, name: string, cwd: string): Promise<string> {
@@ -32,7 +32,7 @@ export async function resolveSession(berth: Berth, name: string, cwd: string): P
   if (matches.length === 1) return matches[0]?.session_id ?? '';
   if (matches.length === 0) throw new SessionUnclear(`there is no session ${name}; see berth ls`);
   const some = matches.slice(0, 5).map(({ session_id, title }) => `${session_id}${title === '' ? '' : ` (${title})`}`);
-  throw new SessionUnclear(`${name} could be ${matches.length} sessions: ${some.join(', ')}`);
+  throw new SessionUnclear(`${name} could be ${matches.length} sessions: ${some.join(', ')}; name one by its id`);
 }
 
 interface ListFilter {
@@ -42,7 +42,7 @@ interface ListFilter {
   limit?: number;
 }
 
-/** All sessions that fit, page by page. */
+/** All sessions that match a filter, read page by page. */
 export async function listSessions(berth: Berth, filter: ListFilter): Promise<SessionListRow[]> {
   const rows: SessionListRow[] = [];
   let cursor: string | undefined;

@@ -6,7 +6,7 @@ import { findLockHolder } from '../machine/lock-holder.js';
 import type { Paths } from '../machine/paths.js';
 import type { Transport } from './transport.js';
 
-/** The daemon of this machine and user, by its two sockets. */
+/** The transport to the daemon of this machine and user: its two Unix sockets. */
 export function createUnixTransport(paths: Paths): Transport {
   return {
     name: paths.socket,
@@ -19,7 +19,7 @@ export function createUnixTransport(paths: Paths): Transport {
   };
 }
 
-/** Connects to a socket of the daemon. A daemon with a full backlog is busy, not absent: it is tried again for a while. */
+/** Connects to a socket of the daemon. A full backlog (EAGAIN) is retried with backoff. */
 export async function openSocket(path: string): Promise<Socket> {
   const deadline = performance.now() + limits.unansweredMs;
   for (let waitMs: number = limits.connectRetryMinMs; ; waitMs = Math.min(2 * waitMs, limits.connectRetryMaxMs)) {
@@ -29,9 +29,11 @@ export async function openSocket(path: string): Promise<Socket> {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw new NoDaemon(`no daemon listens on ${path}`, { cause: error });
       if (performance.now() > deadline) {
         const seconds = limits.unansweredMs / 1000;
-        throw new DaemonUnresponsive(`the daemon on ${path} has taken no connection for ${seconds} s; too many wait`, { cause: error });
+        throw new DaemonUnresponsive(`the daemon on ${path} has accepted no connection for ${seconds} s: its backlog is full; try again`, {
+          cause: error,
+        });
       }
-      // Those who wait together do not come back together.
+      // Jitter: clients that failed together do not retry together.
       await delay(waitMs * (0.5 + Math.random()));
     }
   }

@@ -1,4 +1,4 @@
 declare const BERTH_VERSION: string | undefined;
 
-/** The build writes the package's version in; run from source it is `dev`. */
+/** The version of the package, which the build defines; `dev` when run from source. */
 export const version: string = typeof BERTH_VERSION === 'string' ? BERTH_VERSION : 'dev';

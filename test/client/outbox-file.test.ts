@@ -107,7 +107,7 @@ test('a file that cannot be read is set aside and told once, and the others are 
   const outbox = open(place);
   expect(left(outbox)).toEqual(['good']);
   expect(outbox.notices).toHaveLength(5);
-  expect(outbox.notices[0]).toContain(`cannot be read; it is now in ${place}/`);
+  expect(outbox.notices[0]).toContain(`its file is now ${place}/`);
   expect(readFileSync(join(place, `${spoiled[0]?.[0] ?? ''}.damaged`), 'utf8')).toBe('{"half');
   expect([left(outbox), outbox.notices.length]).toEqual([['good'], 5]);
 });
