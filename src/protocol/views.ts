@@ -42,7 +42,7 @@ export type RunningTool = z.infer<typeof runningTool>;
 
 /** What blocks the next call. */
 export const callWait = z.object({
-  /** A person who approves it or answers its question, a free slot among the runs at once, or the calls before it. */
+  /** A person's approval or answer, a free slot for a run, or the earlier calls. */
   kind: z.enum(['approval', 'question', 'slot', 'calls']),
   request_id: z.string().optional(),
 });
@@ -83,9 +83,9 @@ export const activeRun = z.object({
   message: z.object({ message_id: z.string(), role }).nullable(),
   /** Calls of the turn that have no result yet. */
   calls: z.array(openCall),
-  /** As many runs work as may at once: this one waits for another to pause or end. */
+  /** The limit of concurrent runs is reached: this run waits for a free slot. */
   waits_for_slot: z.boolean(),
-  /** What the session had used when the run began. */
+  /** Token usage of the session when the run began. */
   usage_before: usage.nullable(),
 });
 
@@ -142,7 +142,7 @@ export const stateView = z.object({
       error: runError.nullable(),
       /** What `resume_run` would accept now. */
       resume_actions: z.array(resumeAction),
-      /** Somebody abandoned it, so nobody need be advised to resume it. */
+      /** A person has abandoned the run: clients need not advise to resume it. */
       abandoned: z.boolean().optional(),
     })
     .nullable(),
@@ -157,7 +157,7 @@ export const sessionRow = z.object({
   run_state: runState,
   /** How the last run ended; null before the first has. */
   last_outcome: outcome.nullable(),
-  /** Messages wait and will not be taken until the queue is resumed. */
+  /** The queue is paused and not empty. */
   paused: z.boolean(),
   updated_at: z.string(),
   message_count: z.number(),

@@ -191,7 +191,7 @@ export const extendedCommands = {
     payload: () =>
       z.looseObject({
         request_id: id,
-        // What nothing takes is refused by the request that it is for, if that is still open.
+        // An invalid answer is refused by the schema of its request, if that is still open.
         result: uiAnswer()
           .catch((context: { input: unknown } | undefined) => context?.input as UiAnswer)
           .optional(),
@@ -252,7 +252,7 @@ export const extendedCommands = {
           data: z.string(),
           next_offset: z.number(),
           total_bytes: z.number(),
-          /** What came after them and was not kept. */
+          /** Bytes beyond the size limit, which were dropped. */
           dropped_bytes: z.number(),
           has_more: z.boolean(),
         }),
@@ -279,7 +279,7 @@ export const extendedCommands = {
           runs: z.number(),
           clients: z.number(),
           draining: z.boolean(),
-          /** Why the config as it is now was not read again; the one before it counts. */
+          /** Why the current config file is invalid; the previous config stays in force. */
           config_problem: z.string().nullable(),
           /** Whether config.json was changed after it was read; absent from older daemons. */
           config_stale: z.boolean().optional(),
@@ -293,9 +293,9 @@ export const extendedCommands = {
     summary: 'Reads config.json again. One that cannot be used is named in `problem`, and the one before it stays in force.',
     payload: () => z.looseObject({}),
     reply: accepted('reload_config', () => ({
-      /** The keys whose values are others now. */
+      /** The changed keys. */
       changed: z.array(z.string()),
-      /** Those of them that count only after a restart. */
+      /** The changed keys that take effect only after a restart. */
       needs_restart: z.array(z.string()),
       problem: z.string().nullable(),
       warnings: z.array(z.string()),

@@ -23,7 +23,7 @@ export function currentParams({ session_id, method, params }: AnyRequest): Reque
     case 'trust':
       return toTrust(params);
     case 'directory':
-      // Its shape has never changed.
+      // The shape of this kind has never changed.
       return params as RequestParams;
     default:
       return toQuestion(params, method);
