@@ -5,7 +5,7 @@ import { limits } from '../protocol/limits.js';
 import { scanAutorun } from './autorun/autorun-files.js';
 import type { Confinement } from './port.js';
 import { openOutputPipe } from './output-pipe.js';
-import { CannotStart, createSpawner, toCannotStart, waitForChildExit, type SpawnDeps } from './spawn.js';
+import { CannotStart, createSpawner, releaseCommand, toCannotStart, waitForChildExit, type SpawnDeps } from './spawn.js';
 import { machineBootId, readStat } from './process-table.js';
 import { terminateNamespace, killTree, namespaceInit, signal, type ProcessTree } from './process-tree.js';
 import { createResourceWatch, type CommandBounds, type Excess } from './resource-limits.js';
@@ -126,6 +126,7 @@ export function createProcesses({ ledger, bounds, killGraceMs = limits.killGrace
       pipe.stop();
       throw error;
     }
+    releaseCommand(child);
     running.add(handle);
     const unwatch = watchProcess({
       pid,

@@ -52,8 +52,16 @@ const prelude = [
   'for fd in /proc/self/fd/*; do fd=${fd##*/}; [ "$fd" -gt 2 ] && [ -n "$BASH" -o "$fd" -lt 10 ] && eval "exec $fd>&-"; done',
   'shift 4',
 ];
+/**
+ * Waits for a line on standard input, or exits when the daemon dies first. A command without a namespace does not die with the daemon, so it
+ * must not begin before the ledger has its process: a crash in between would leave a process that nobody knows of.
+ */
+const waitForLedger = ['read -r _ || exit 126', 'exec </dev/null'];
 /** The init process of a namespace stays, reaps orphans and passes on the exit code of the command. */
-const preludes = { init: [...prelude, '( exec "$@" 2>&1 )', 'exit $?'].join('\n'), bare: [...prelude, 'exec "$@" 2>&1'].join('\n') };
+const preludes = {
+  init: [...prelude, '( exec "$@" 2>&1 )', 'exit $?'].join('\n'),
+  bare: [...waitForLedger, ...prelude, 'exec "$@" 2>&1'].join('\n'),
+};
 
 /** Compares device and inode of directories that were bound by name, and refuses to run the command after a change (TOCTOU race). */
 const compareInodes = [
@@ -63,7 +71,7 @@ const compareInodes = [
   'exec "$@"',
 ].join('\n');
 
-/** Starts a command in its own process group, and in a sandbox if it is confined. */
+/** Starts a command in its own process group, and in a sandbox if it is confined. `releaseCommand` lets it begin. */
 export function createSpawner({ bubblewrap, env, home, umask }: SpawnDeps) {
   const countsProcesses = process.getuid?.() !== 0 && countsByNamespace(release());
 
@@ -83,7 +91,7 @@ export function createSpawner({ bubblewrap, env, home, umask }: SpawnDeps) {
       ...[shell, '-c', command],
     ];
     const options = { detached: true, env: { ...toChildEnv(env, { home, cwd, confinement }), [markerVariable]: marker } };
-    if (bare) return spawn(shell, argv.slice(1), { ...options, cwd, stdio: ['ignore', pipe.writeEnd, pipe.writeEnd] });
+    if (bare) return spawn(shell, argv.slice(1), { ...options, cwd, stdio: ['pipe', pipe.writeEnd, pipe.writeEnd] });
     const found = bubblewrap();
     if ('missing' in found) throw new CannotStart(`There is no sandbox to run the command in: ${found.missing}`);
     const { args, pinned, boundByName } = toBubblewrapArgs(confinement, { cwd, bubblewrap: found });
@@ -135,6 +143,12 @@ export function waitForChildExit(child: ChildProcess): Promise<ChildExit> {
       else child.stderr.on('close', settle);
     });
   });
+}
+
+/** Called when the ledger has the process. */
+export function releaseCommand(child: ChildProcess): void {
+  // A command that was killed meanwhile does not read (EPIPE); its exit is told as any other.
+  child.stdin?.on('error', () => undefined).end('\n');
 }
 
 function openUnmoved(path: string): number {

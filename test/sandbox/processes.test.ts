@@ -1,8 +1,8 @@
-import { mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { toChildEnv } from '../../src/sandbox/child-env.js';
-import { createProcesses } from '../../src/sandbox/processes.js';
+import { createProcesses, type ProcessRow } from '../../src/sandbox/processes.js';
 import { missing } from '../needs.js';
 import { confine, follow, memoryLedger, randomId, roomy, runIn, survivors, testProcesses, uniqueSeconds } from '../support/commands.js';
 import { makeTempDir } from '../support/temp-dir.js';
@@ -173,6 +173,23 @@ describe.for(kinds)('%s', (kind) => {
     );
     expect(survivors(String(seconds))).toEqual([]);
   });
+});
+
+test('a command without a namespace does not begin before the ledger has its process', async () => {
+  using dir = makeTempDir();
+  const cwd = realpathSync(dir.path);
+  const ran = join(cwd, 'ran');
+  const states: string[] = [];
+  const ledger = memoryLedger();
+  const note = (row: ProcessRow): void => {
+    // Until it waits for something, or is over: without its line it can do neither anything else nor more.
+    let state = 'R';
+    while (!/[SZ]/.test(state)) state = /\) (\w) /.exec(readFileSync(`/proc/${row.pid}/stat`, 'latin1'))?.[1] ?? '';
+    states.push(state, String(existsSync(ran)));
+    ledger.note(row);
+  };
+  const { exit } = await runIn(testProcesses(cwd, {}, { ledger: { ...ledger, note } }), `touch ${ran}`, cwd, confine('bare', cwd));
+  expect([states, exit.code, existsSync(ran)]).toEqual([['S', 'false'], 0, true]);
 });
 
 test('a child that holds the output does not keep a call open', async () => {
