@@ -43,15 +43,15 @@ async function runStep(script: string): Promise<Step> {
   return { script, ok, output };
 }
 
+/** The suites that take long or have a longer size, and the checks of form: the rest has been checked by `npm test`. */
+const isLong = process.argv.includes('--long');
+
 /** The checks, one after the other: the suites leave one process room beside them. */
 async function runChecks(): Promise<Step[]> {
   const steps: Step[] = [];
-  for (const script of ['types', 'lint', 'format:check', 'knip']) steps.push(await runStep(script));
+  for (const script of isLong ? ['lint:tests', 'format:check', 'knip'] : ['types', 'lint']) steps.push(await runStep(script));
   return steps;
 }
-
-/** The suites that take long or have a longer size, and nothing else: the rest has been checked by `npm test`. */
-const isLong = process.argv.includes('--long');
 
 async function runTests(): Promise<{ ok: boolean; report: Report | undefined }> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-test-'));
@@ -97,14 +97,14 @@ function tellFailed(report: Report): void {
 }
 
 const built = await runStep('build');
-const [checked, { ok, report }] = await Promise.all([isLong ? [] : runChecks(), runTests()]);
+const [checked, { ok, report }] = await Promise.all([runChecks(), runTests()]);
 const failedSteps = [built, ...checked].filter((step) => !step.ok);
 for (const { script, output } of failedSteps) process.stdout.write(`\nFAIL ${script}\n${output}`);
 if (report) tellSkipped(report);
 
 if (!isLong)
   process.stdout.write(
-    '\nLeft out: suites that take minutes (test/**/*.long.test.ts), and the long sizes of others; npm run test:long runs them\n',
+    '\nLeft out: suites that take long (test/**/*.long.test.ts), the long sizes of others, and checks of form; npm run test:long runs them\n',
   );
 if (report) tellFailed(report);
 for (const { script } of failedSteps) process.stdout.write(`FAILED npm run ${script}\n`);
