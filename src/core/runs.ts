@@ -1,7 +1,7 @@
 import { isEmptyAnswer, textOf } from '../protocol/content.js';
-import type { EventPayload, ResultDetails, RunError, RunOutcome } from '../protocol/events.js';
+import type { EventPayload, RunError, RunOutcome } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
-import type { ContentBlock, Usage } from '../protocol/messages.js';
+import type { CallDetails, ContentBlock, ResultDetails, Usage } from '../protocol/messages.js';
 import type { UiAnswer } from '../protocol/requests/request-answers.js';
 import type { UiRequest } from '../protocol/requests/requests.js';
 import { sayCompactionFailed } from './compaction.js';
@@ -170,7 +170,14 @@ function sayCallEnd(draft: Draft, call: OpenCall, result: CallResult, fresh: Fre
       ...result.details,
     },
   });
-  sayMessage(draft, { id: messageId, role: 'tool_result', content, toolCall: { id: call.id, name: call.name, isError, skipped } }, fresh);
+  const toolCall = { id: call.id, name: call.name, isError, skipped, details: toCallDetails(call, result) };
+  sayMessage(draft, { id: messageId, role: 'tool_result', content, toolCall }, fresh);
+}
+
+/** Undefined when there is nothing to tell. */
+function toCallDetails({ title }: OpenCall, { details, durationMs }: CallResult): CallDetails | undefined {
+  const told = { ...details, ...(title === null ? {} : { title }), ...(durationMs === null ? {} : { duration_ms: durationMs }) };
+  return Object.keys(told).length === 0 ? undefined : told;
 }
 
 function notRun(why: string): CallResult {

@@ -1,6 +1,6 @@
 import { textOf } from '../protocol/content.js';
 import type { QueuedInput } from '../protocol/events.js';
-import type { ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
+import type { CallDetails, ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../protocol/messages.js';
 import type { Draft, Fresh } from './decision.js';
 import type { SessionState } from './session.js';
 
@@ -11,7 +11,7 @@ export interface NewMessage {
   stopReason?: StopReason | null;
   usage?: Usage | null;
   model?: string | null;
-  toolCall?: { id: string; name: string; isError: boolean; skipped: boolean };
+  toolCall?: { id: string; name: string; isError: boolean; skipped: boolean; details: CallDetails | undefined };
 }
 
 export function atTurn(state: SessionState): { session_id: string; run_id: string; turn_id: string } {
@@ -38,6 +38,7 @@ export function toMessage(state: SessionState, message: NewMessage, fresh: Fresh
           tool_name: message.toolCall.name,
           is_error: message.toolCall.isError,
           ...(message.toolCall.skipped ? { skipped: true } : {}),
+          ...(message.toolCall.details ? { details: message.toolCall.details } : {}),
         }
       : {}),
   };

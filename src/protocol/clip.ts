@@ -1,6 +1,6 @@
 import { isPlain, textOf, utf8Bytes, wholeUnits } from './content.js';
 import { limits } from './limits.js';
-import type { ContentBlock, Message } from './messages.js';
+import type { ContentBlock, Message, ResultDetails } from './messages.js';
 
 /** A UTF-16 unit is at most six bytes of JSON, and a message has its text twice. */
 const clipUnitsMax = Math.floor(limits.messageInlineBytesMax / 8);
@@ -36,6 +36,24 @@ export function clipContent(content: readonly ContentBlock[]): ContentBlock[] {
 export function clipArgs<T extends { args: Record<string, unknown> }>(calls: readonly T[]): T[] {
   let left = limits.messageInlineBytesMax;
   return calls.map((call) => ((left -= utf8Bytes(JSON.stringify(call.args))) >= 0 ? call : { ...call, args: {} }));
+}
+
+/** Details of a tool result within their limits, and without what is not of their shape: tools of others make them, too. */
+export function clipDetails({ diff, exit_code, signal, artifact_id, counts }: ResultDetails): ResultDetails {
+  const numbers = Object.entries(counts ?? {}).filter(([key, value]) => key.length <= limits.countNameCharsMax && Number.isFinite(value));
+  return {
+    ...(typeof diff === 'string' ? { diff: clipDiff(diff) } : {}),
+    ...(Number.isFinite(exit_code) ? { exit_code } : {}),
+    ...(typeof signal === 'string' ? { signal: signal.slice(0, limits.signalNameCharsMax) } : {}),
+    ...(typeof artifact_id === 'string' && artifact_id.length <= limits.idCharsMax ? { artifact_id } : {}),
+    ...(counts ? { counts: Object.fromEntries(numbers.slice(0, limits.resultCountsMax)) } : {}),
+  };
+}
+
+function clipDiff(diff: string): string {
+  if (diff.length * 3 <= limits.diffBytesMax || utf8Bytes(diff) <= limits.diffBytesMax) return diff;
+  // A UTF-16 unit is at most three bytes of UTF-8.
+  return diff.slice(0, wholeUnits(diff, Math.floor(limits.diffBytesMax / 3)));
 }
 
 /** The artifact id of the whole text of a truncated message. */

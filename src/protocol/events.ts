@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { compactionTrigger, message, role, turnKind, usage } from './messages.js';
+import { compactionTrigger, message, resultDetails, role, turnKind, usage } from './messages.js';
 import { lazy } from './lazy.js';
 import { rule } from './permissions.js';
 import { uiAnswer } from './requests/request-answers.js';
@@ -17,15 +17,6 @@ export type QueueMode = z.infer<typeof queueMode>;
 export const outcome = z.enum(['completed', 'aborted', 'failed', 'interrupted']);
 export type RunOutcome = z.infer<typeof outcome>;
 export const thinkingLevel = z.enum(['off', 'low', 'medium', 'high']);
-/** Details of a tool result beside its text, for display. */
-export const resultDetails = z.object({
-  diff: z.string().optional(),
-  exit_code: z.number().optional(),
-  signal: z.string().optional(),
-  artifact_id: z.string().optional(),
-  counts: z.record(z.string(), z.number()).optional(),
-});
-export type ResultDetails = z.infer<typeof resultDetails>;
 
 export const approvalMode = z.enum(['ask', 'auto_edit', 'full', 'read_only']);
 export const whenDetached = z.enum(['wait', 'deny']);
@@ -278,6 +269,27 @@ export const events = {
     summary: 'Lines that stay on the screen under a key, such as the list of what is to be done; no lines remove them.',
     live: true,
     payload: () => z.object({ ...inSession, params: z.object({ key: z.string(), lines: z.array(z.string()) }) }),
+  }),
+  ui_working: event({
+    summary: 'What is going on right now, to be shown beside a progress indicator; an empty message removes it.',
+    live: true,
+    payload: () => z.object({ ...inSession, params: z.object({ message: z.string() }) }),
+  }),
+  ui_set_title: event({
+    summary: 'The title of the terminal or window; an empty title gives it back to the frontend.',
+    live: true,
+    payload: () => z.object({ ...inSession, params: z.object({ title: z.string() }) }),
+  }),
+  ui_set_editor_text: event({
+    summary: 'A text that is offered to the person to edit and send. Told once: who subscribes later does not get it.',
+    live: true,
+    payload: () => z.object({ ...inSession, params: z.object({ text: z.string() }) }),
+  }),
+  draft_update: event({
+    summary:
+      'A draft was stored, or deleted where `chars` is 0; list_drafts has its text. Told once: who subscribes later does not get it.',
+    live: true,
+    payload: () => z.object({ ...inSession, draft_id: z.string(), by: z.string(), chars: z.number() }),
   }),
   client_update: event({
     summary: 'Who is attached to the session now.',

@@ -72,6 +72,25 @@ export const compactionFacts = z.object({
 });
 export type CompactionFacts = z.infer<typeof compactionFacts>;
 
+/** Details of a tool result beside its text, for display. */
+export const resultDetails = z.object({
+  diff: z.string().optional(),
+  exit_code: z.number().optional(),
+  signal: z.string().optional(),
+  artifact_id: z.string().optional(),
+  counts: z.record(z.string(), z.number()).optional(),
+});
+export type ResultDetails = z.infer<typeof resultDetails>;
+
+/** What the events of a tool call tell beside its result, stored with the tool_result message. */
+export const callDetails = resultDetails.extend({
+  /** The display title; absent for a call that never started. */
+  title: z.string().optional(),
+  /** Absent for a call that did not run to its end. */
+  duration_ms: z.number().optional(),
+});
+export type CallDetails = z.infer<typeof callDetails>;
+
 /** An ended message, with the same shape in `get_messages`, `attached` and `message_end`. */
 export const message = z.object({
   type: z.literal('message'),
@@ -91,6 +110,8 @@ export const message = z.object({
   is_error: z.boolean().optional(),
   /** The call never ran: it was denied or replaced. */
   skipped: z.literal(true).optional(),
+  /** Of a tool_result message; absent when there is nothing to tell, and from messages of older daemons. */
+  details: callDetails.optional(),
   compaction: compactionFacts.optional(),
   truncated: z.literal(true).optional(),
   artifact_id: z.string().optional(),

@@ -1,4 +1,5 @@
 import type { DurableType, EventPayload, Fact, QueuedInput } from '../protocol/events.js';
+import type { CallDetails, ResultDetails } from '../protocol/messages.js';
 import { currentParams } from '../protocol/requests/old-requests.js';
 import type { EntryRows } from './rows/entry-rows.js';
 import type { InputRows } from './rows/input-rows.js';
@@ -40,7 +41,15 @@ export function createEventBodies(entries: EntryRows['read'], inputs: InputRows[
           return message ? { ...rest, entry: true } : rest;
         }
         case 'tool_execution_end': {
-          const { result: _result, ...rest } = fact.payload;
+          const {
+            result: _result,
+            diff: _diff,
+            exit_code: _code,
+            signal: _signal,
+            artifact_id: _artifact,
+            counts: _counts,
+            ...rest
+          } = fact.payload;
           return rest;
         }
         case 'queue_update': {
@@ -71,7 +80,8 @@ export function createEventBodies(entries: EntryRows['read'], inputs: InputRows[
         }
         case 'tool_execution_end': {
           const payload = slim as unknown as EventPayload<'tool_execution_end'>;
-          return { ...payload, result: entries.find(payload.message_id)?.text ?? '' };
+          const entry = entries.find(payload.message_id);
+          return { ...payload, ...toResultDetails(entry?.details), result: entry?.text ?? '' };
         }
         case 'queue_update': {
           const { input, dropped, ...rest } = slim as unknown as SlimQueueUpdate;
@@ -90,5 +100,10 @@ export function createEventBodies(entries: EntryRows['read'], inputs: InputRows[
       }
     },
   };
+}
+
+/** The details that a tool_execution_end has. Those of old events are in their own rows. */
+function toResultDetails({ title: _title, duration_ms: _duration, ...details }: CallDetails = {}): ResultDetails {
+  return details;
 }
 export type EventBodies = ReturnType<typeof createEventBodies>;

@@ -1,5 +1,4 @@
-import type { ResultDetails } from '../protocol/events.js';
-import type { ContentBlock } from '../protocol/messages.js';
+import type { ContentBlock, ResultDetails } from '../protocol/messages.js';
 import type { QuestionAnswer } from '../protocol/requests/request-answers.js';
 import type { QuestionParams } from '../protocol/requests/requests.js';
 import type { AutorunKindOf } from '../sandbox/autorun/autorun-files.js';

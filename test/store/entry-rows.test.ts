@@ -140,7 +140,9 @@ describe('a page of messages', () => {
         tool_call_id: '"\n',
         tool_name: 'é',
         is_error,
-        ...(is_error ? { skipped: true as const } : {}),
+        ...(is_error
+          ? { skipped: true as const }
+          : { details: { diff: '-\u0000"é\u2028\n+\ud800', counts: { '__"': 1e21 }, exit_code: -1, duration_ms: 0.5 } }),
       })),
       {
         ...plain,
@@ -166,6 +168,29 @@ describe('a page of messages', () => {
     const down = entries.page({ leafId, limit: 99, after: 'n0' }).messages.map(({ json }): unknown => JSON.parse(json));
     expect(entries.page({ leafId, limit: 99 }).messages.map(({ json }): unknown => JSON.parse(json))).toEqual(shown);
     expect(down).toEqual(shown.slice(1));
+  });
+
+  test('ends early where the details of calls are long, so that it fits a line', async () => {
+    await using berth = createTestEngine();
+    const session = createPath(berth, 1);
+    const diff = '\u0001'.repeat(limits.diffBytesMax);
+    berth.write(({ entries }) => {
+      for (let i = 1; i <= 40; i++) {
+        const text = { type: 'text' as const, text: 'ok' };
+        const facts = { run_id: 'run_1', turn_kind: 'prompt' as const, created_at: '', usage: null, stop_reason: null, model: null };
+        const links = { id: `m${i}`, parent_id: `m${i - 1}` };
+        entries.insert(
+          session,
+          { type: 'message', role: 'tool_result', text: 'ok', content: [text], ...facts, ...links, details: { diff } },
+          0,
+        );
+      }
+    });
+    const page = berth.store.entries.page({ leafId: 'm40', limit: limits.pageRowsMax });
+    const bytes = page.messages.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0);
+    expect(page.hasMore).toBe(true);
+    expect(bytes).toBeLessThan(limits.pageBytesMax);
+    expect(bytes).toBeGreaterThan(limits.pageBytesMax / 2);
   });
 
   test('leads through sessions that were branched off, and past what others said in between', async () => {

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { recorded, type AuditEntry } from '../../core/decision.js';
 import { endCalls, startCall, stopForDenial, type CallResult } from '../../core/runs.js';
 import type { OpenCall, SessionState } from '../../core/session.js';
+import { clipDetails } from '../../protocol/clip.js';
 import { isDeniedWithReason } from '../../protocol/requests/approval-answers.js';
 import { utf8Bytes, wholeUnits } from '../../protocol/content.js';
 import { limits } from '../../protocol/limits.js';
@@ -58,7 +59,7 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
     try {
       const tool = await registered.entry.load();
       const parsed = tool.parameters.parse(call.args);
-      if (parsed.ok) return { ready: { call, tool, args: parsed.args, title: tool.title(parsed.args) }, registered };
+      if (parsed.ok) return { ready: { call, tool, args: parsed.args, title: clipTitle(tool.title(parsed.args)) }, registered };
       const issues = parsed.problems.map(({ field, message }) => `${field || 'arguments'}: ${message}`);
       return { problem: `The arguments do not fit ${call.name}: ${issues.join('; ')}` };
     } catch (error) {
@@ -164,7 +165,7 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
           durationMs,
         };
       const { content, isError, details } = result;
-      return { content: clipResult(content), isError, skipped: false, durationMs, ...(details ? { details } : {}) };
+      return { content: clipResult(content), isError, skipped: false, durationMs, ...(details ? { details: clipDetails(details) } : {}) };
     } catch (error) {
       // An exception of a tool fails its own call and nothing else.
       return { ...failed(toolException(error), false), durationMs: Math.round(clock() - startedMs) };
@@ -208,6 +209,10 @@ function toolException(error: unknown): string {
 
 function failed(why: string, skipped: boolean): CallResult {
   return { content: [{ type: 'text', text: why }], isError: true, skipped, durationMs: null };
+}
+
+function clipTitle(title: string): string {
+  return title.slice(0, wholeUnits(title, limits.toolTitleCharsMax));
 }
 
 /** Truncates the text of a result to `toolResultBytesMax`. */

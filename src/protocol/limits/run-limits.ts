@@ -35,6 +35,13 @@ export const runLimits = {
   messageBlocksMax: 1_024,
   toolArgumentsBytesMax: 256 * 1024,
   toolResultBytesMax: 256 * 1024,
+  /** The title of a call for people. */
+  toolTitleCharsMax: 500,
+  /** Numbers that a tool result has beside its text, and their names. */
+  resultCountsMax: 32,
+  countNameCharsMax: 64,
+  /** The name of the signal that ended a command. */
+  signalNameCharsMax: 64,
   contextMessagesMax: 2_000,
   contextBytesMax: 16 * 1024 * 1024,
   /** Of the histories that runs in progress keep between two requests. */

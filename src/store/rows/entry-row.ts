@@ -1,4 +1,4 @@
-import type { CompactionFacts, ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../../protocol/messages.js';
+import type { CallDetails, CompactionFacts, ContentBlock, Message, Role, StopReason, TurnKind, Usage } from '../../protocol/messages.js';
 
 export interface EntryRow {
   no: number;
@@ -18,6 +18,7 @@ export interface EntryRow {
   tool_name: string | null;
   is_error: number | null;
   skipped: number | null;
+  details: string | null;
   compaction: string | null;
   at_ms: number;
 }
@@ -49,6 +50,7 @@ export function factsOf(row: EntryRow): Omit<Message, 'text' | 'content'> {
     ...(row.tool_name === null ? {} : { tool_name: row.tool_name }),
     ...(row.is_error === null ? {} : { is_error: row.is_error === 1 }),
     ...(row.skipped === 1 ? { skipped: true as const } : {}),
+    ...(row.details === null ? {} : { details: JSON.parse(row.details) as CallDetails }),
     ...(row.compaction === null ? {} : { compaction: JSON.parse(row.compaction) as CompactionFacts }),
   };
 }

@@ -11,8 +11,8 @@ import type { Database } from '../sqlite.js';
 export function createEntryRows(db: Database) {
   const insert = db.prepare(`INSERT INTO entry
     (id, session_id, parent_id, role, run_id, turn_kind, content, text, bytes, model, stop_reason, usage, tool_call_id, tool_name, is_error,
-     skipped, compaction, at_ms)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
+     skipped, details, compaction, at_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`);
   const insertArtifact = db.prepare(
     `INSERT INTO artifact (id, session_id, entry_id, mime_type, bytes, at_ms) VALUES (?, ?, ?, 'text/plain', ?, ?)`,
   );
@@ -83,6 +83,7 @@ export function createEntryRows(db: Database) {
           message.tool_name ?? null,
           message.is_error === undefined ? null : Number(message.is_error),
           message.skipped === true ? 1 : null,
+          message.details ? JSON.stringify(message.details) : null,
           message.compaction ? JSON.stringify(message.compaction) : null,
           atMs,
         );

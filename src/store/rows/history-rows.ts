@@ -24,10 +24,10 @@ export interface ReadHistory {
 
 /** Reads histories for model requests. */
 export function createHistoryRows(db: Database) {
-  // The text column is read only where content is NULL: otherwise the content has the text.
+  // The text column is read only where content is NULL: otherwise the content has the text. Models are not told the details of a call.
   const byId = db.prepare<[string], EntryRow>(
     `SELECT no, id, session_id, parent_id, role, run_id, turn_kind, content, iif(content IS NULL, text, '') AS text, bytes, model,
-       stop_reason, usage, tool_call_id, tool_name, is_error, skipped, compaction, at_ms FROM entry WHERE id = ?`,
+       stop_reason, usage, tool_call_id, tool_name, is_error, skipped, NULL AS details, compaction, at_ms FROM entry WHERE id = ?`,
   );
 
   function* pathUp(leafId: string | null): Generator<EntryRow, void> {

@@ -24,10 +24,10 @@ export interface PageRequest {
 }
 
 /** `json` is NULL for an entry that is too long for a line and must be truncated. */
-type PageRow = [id: string, parentId: string | null, bytes: number, json: string | null];
+type PageRow = [id: string, parentId: string | null, bytes: number, detailsBytes: number, json: string | null];
 
-// SQLite encodes the JSON: converting eighteen columns to JavaScript values first takes four times as long.
-const columns = `id, parent_id, bytes, iif(bytes > ${limits.messageInlineBytesMax}, NULL,
+// SQLite encodes the JSON: converting nineteen columns to JavaScript values first takes four times as long.
+const columns = `id, parent_id, bytes, ifnull(octet_length(details), 0), iif(bytes > ${limits.messageInlineBytesMax}, NULL,
   '{"type":"message","id":' || json_quote(id) || ',"parent_id":' || json_quote(parent_id) || ',"role":' || json_quote(role)
   || ',"run_id":' || json_quote(run_id) || ',"turn_kind":' || json_quote(turn_kind)
   || ',"created_at":"' || strftime('%Y-%m-%dT%H:%M:%fZ', at_ms / 1000.0, 'unixepoch') || '","usage":' || ifnull(usage, 'null')
@@ -36,6 +36,7 @@ const columns = `id, parent_id, bytes, iif(bytes > ${limits.messageInlineBytesMa
   || iif(tool_name IS NULL, '', ',"tool_name":' || json_quote(tool_name))
   || iif(is_error IS NULL, '', ',"is_error":' || iif(is_error, 'true', 'false'))
   || iif(skipped, ',"skipped":true', '')
+  || iif(details IS NULL, '', ',"details":' || details)
   || iif(compaction IS NULL, '', ',"compaction":' || compaction)
   || ',"text":' || json_quote(text) || ',"content":' || ifnull(content, '[{"type":"text","text":' || json_quote(text) || '}]') || '}')`;
 
@@ -92,7 +93,7 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
     }
   }
 
-  function encode([id, , , json]: PageRow): EncodedMessage {
+  function encode([id, , , , json]: PageRow): EncodedMessage {
     return { id, json: json ?? JSON.stringify(find(id)) };
   }
 
@@ -131,6 +132,6 @@ export function createPageRows(db: Database, find: (id: string) => Message | und
 }
 
 /** Estimated bytes of an encoded row, which has its text twice. */
-function wireBytes([, , bytes]: PageRow): number {
-  return 2 * Math.min(bytes, limits.messageInlineBytesMax) + 500;
+function wireBytes([, , bytes, detailsBytes]: PageRow): number {
+  return 2 * Math.min(bytes, limits.messageInlineBytesMax) + detailsBytes + 500;
 }
