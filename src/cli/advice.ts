@@ -1,5 +1,6 @@
 import { pauseText } from '../view/queue-text.js';
-import type { RunEnding } from '../view/run-outcome.js';
+import { describeEnding, type EndedRun, type RunEnding } from '../view/run-outcome.js';
+import { shortId } from '../view/short-ids.js';
 
 /** How to resume a run with `command`, for its ending; empty when there is nothing to resume. */
 export function adviseResume({ remedy }: RunEnding, command: string): string {
@@ -10,4 +11,11 @@ export function adviseResume({ remedy }: RunEnding, command: string): string {
 /** Describes a paused queue and the command that resumes it; empty when the queue is empty. `session` is a short id. */
 export function describePause(waiting: number, session: string): string {
   return waiting === 0 ? '' : `${pauseText(waiting)}; berth queue ${session} resume sends ${waiting === 1 ? 'it' : 'them'}`;
+}
+
+/** Describes the end of a run that did not complete, and the command that resumes it. */
+export function describeRunEnd(run: EndedRun, sessionId: string): string {
+  const ending = describeEnding(run);
+  const advice = adviseResume(ending, `berth resume ${shortId(sessionId)}`);
+  return `the run ${run.outcome === 'failed' ? '' : 'was '}${ending.text}${advice === '' ? '' : `; ${advice}`}`;
 }

@@ -1,5 +1,20 @@
-/** Exit codes; the large numbers are those of sysexits.h. `asked` and `denied` are for `berth permissions test` alone. */
-export const exit = { ok: 0, refused: 1, asked: 3, denied: 4, usage: 64, noDaemon: 69, internal: 70 } as const;
+/**
+ * Exit codes; 64 to 70 are those of sysexits.h, 124 is that of timeout(1), and 130 that of a shell for SIGINT. `asked`, `aborted` and
+ * `interrupted` are for `berth run`, `asked` and `denied` for `berth permissions test`.
+ */
+export const exit = {
+  ok: 0,
+  refused: 1,
+  asked: 3,
+  denied: 4,
+  aborted: 5,
+  interrupted: 6,
+  usage: 64,
+  noDaemon: 69,
+  internal: 70,
+  timeout: 124,
+  detached: 130,
+} as const;
 export type ExitCode = (typeof exit)[keyof typeof exit];
 
 /** A refused command; the message says why and what to do. */

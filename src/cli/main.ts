@@ -16,6 +16,7 @@ import { createCli, type Subcommand } from './subcommand.js';
 const subcommands: Record<string, () => Promise<Subcommand>> = {
   new: async () => (await import('./commands/new.js')).newSession,
   ls: async () => (await import('./commands/ls.js')).ls,
+  run: async () => (await import('./commands/scripting/run.js')).run,
   send: async () => (await import('./commands/send.js')).send,
   attach: async () => (await import('./commands/attach.js')).attach,
   log: async () => (await import('./commands/log.js')).log,
@@ -86,8 +87,11 @@ async function choose(typed: string[]): Promise<CommandLine> {
   const { parseCommandLine } = await import('./parse.js');
   if (found) return parseCommandLine(typed, [found]);
   // For help, or an unknown name, commander needs all subcommands.
-  const all = await Promise.all(Object.values(subcommands).map((loadAny) => loadAny()));
-  return parseCommandLine(first === '' || (isGroup && second === '') ? typed : words, all);
+  return parseCommandLine(first === '' || (isGroup && second === '') ? typed : words, await loadAll());
+}
+
+function loadAll(): Promise<Subcommand[]> {
+  return Promise.all(Object.values(subcommands).map((loadAny) => loadAny()));
 }
 
 function isNameOf({ usage }: Subcommand, typed: string): boolean {
@@ -142,7 +146,7 @@ async function main(argv: string[]): Promise<ExitCode> {
   try {
     const { subcommand, args, flags } = await choose(argv);
     if (!subcommand) return exit.usage;
-    const cli = createCli(resolvePaths(flags, process.env), flags);
+    const cli = createCli(resolvePaths(flags, process.env), flags, loadAll);
     close = cli.close;
     return await subcommand.run(args, cli);
   } catch (error) {

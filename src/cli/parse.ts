@@ -2,6 +2,16 @@ import { Command } from 'commander';
 import type { PathFlags } from '../machine/paths.js';
 import { toErrorLine, wantsJson } from './error-line.js';
 import { WrongUsage } from './exit.js';
+import {
+  exitHelp,
+  globalOptions,
+  groupSummaries,
+  helpOption,
+  notesOf,
+  programSummary,
+  sessionHelp,
+  versionOption,
+} from './help/help-text.js';
 import { outputColumns, writeErr, writeOut } from './terminal/standard-streams.js';
 import type { Subcommand } from './subcommand.js';
 import { version } from '../client/version.js';
@@ -14,12 +24,6 @@ export interface CommandLine {
   args: object;
   flags: PathFlags;
 }
-
-const groups: Record<string, string> = {
-  permissions: 'Say what agents may do: list, add, remove and try rules, and see who decided what.',
-  auth: 'Keep, list and remove the API keys of providers.',
-  daemon: 'Run, start, stop and look at the daemon.',
-};
 
 /**
  * Parses a command line with commander; a subcommand without a name is the default. Help and usage errors are printed, and then thrown as
@@ -37,7 +41,7 @@ export function parseCommandLine(argv: string[], subcommands: Subcommand[]): Com
         groupCommands.get(group) ??
         parent
           .command(group)
-          .description(groups[group] ?? '')
+          .description(groupSummaries[group] ?? '')
           .helpCommand(false);
       groupCommands.set(group, parent);
     }
@@ -59,29 +63,18 @@ export function parseCommandLine(argv: string[], subcommands: Subcommand[]): Com
 }
 
 function createProgram(): Command {
-  return new Command('berth')
-    .description('Keeps coding agents running while you come and go. With no command: talk to the newest session of this directory.')
-    .version(version, '-V, --version', 'say which version this is')
-    .helpOption('-h, --help', 'say how this is used')
+  const program = new Command('berth')
+    .description(programSummary)
+    .version(version, ...versionOption)
+    .helpOption(...helpOption)
     .helpCommand(false)
-    .option('--socket <path>', 'where the daemon listens (BERTH_SOCKET)')
-    .option('--state-dir <path>', 'where its data and log are (BERTH_STATE_DIR)')
-    .option('--config-dir <path>', 'where its config is (BERTH_CONFIG_DIR)')
     .configureHelp({ showGlobalOptions: true, subcommandTerm: toTerm, helpWidth: helpColumns() })
     .showHelpAfterError(wantsJson(process.argv) ? false : '(--help says how it is used)')
     .configureOutput({ writeOut, writeErr, outputError })
-    .addHelpText(
-      'after',
-      wrapText(
-        '\nA SESSION is named by a unique prefix of its id, by its title, or by . for the newest of this directory ' +
-          '(or of the nearest one around it that has any, up to the root of the git repository).\n\n' +
-          'Exit codes: 0 done, 1 refused, 64 wrong usage, 69 no daemon or none that answers, 70 a fault of berth. ' +
-          'With --json an error is one line on standard error: {"error":{"code":"...","message":"..."}}; ' +
-          'what is worth knowing beside is {"notice":{"message":"..."}}.',
-        helpColumns(),
-      ),
-    )
+    .addHelpText('after', wrapText(`\n${sessionHelp}\n\n${exitHelp}`, helpColumns()))
     .exitOverride();
+  for (const [flags, text] of Object.entries(globalOptions)) program.option(flags, text);
+  return program;
 }
 
 /** Prints a usage error of commander. */
@@ -105,10 +98,12 @@ function toTerm(command: Command): string {
 }
 
 /** Adds arguments, options and notes of a subcommand to a commander command. */
-function describeTo(command: Command, { usage, summary, options = {}, notes }: Subcommand): void {
+function describeTo(command: Command, subcommand: Subcommand): void {
+  const { usage, summary, options = {} } = subcommand;
   command.description(summary);
   const args = /[<[].*$/.exec(usage)?.[0];
   if (args !== undefined) command.arguments(args);
   for (const [flags, text] of Object.entries(options)) command.option(flags, text);
-  if (notes !== undefined) command.addHelpText('after', wrapText(`\n${notes}`, helpColumns()));
+  const notes = notesOf(subcommand);
+  if (notes !== '') command.addHelpText('after', wrapText(`\n${notes}`, helpColumns()));
 }

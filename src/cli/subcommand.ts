@@ -13,9 +13,11 @@ import { version } from '../client/version.js';
 export interface Cli {
   readonly paths: Paths;
   /** Connects to the daemon, and starts one when none runs, unless `autostart` is false. */
-  connect(options?: Pick<ConnectOptions, 'autostart' | 'uiCapabilities'>): Promise<Berth>;
+  connect(options?: Pick<ConnectOptions, 'autostart' | 'uiCapabilities' | 'role'>): Promise<Berth>;
   /** Resolves a session name; without one, the newest session of this directory or of the nearest ancestor. */
   resolve(berth: Berth, name: string | undefined): Promise<string>;
+  /** Every subcommand of the help. */
+  subcommands(): Promise<Subcommand[]>;
   /** Prints a line to standard output. Untrusted text must be sanitized before. */
   print(line: string): void;
   /** Prints a value as a line of JSON. */
@@ -40,6 +42,8 @@ export interface Subcommand {
   excess?: string;
   /** Text of `--help` below the options. */
   notes?: string;
+  /** Command lines and what each does, at the end of `--help`. */
+  examples?: Record<string, string>;
   /** `args` has arguments and options by name, validated by commander. */
   run(args: object, cli: Cli): Promise<ExitCode>;
 }
@@ -50,7 +54,7 @@ function toVersionHint(daemonVersion: string): string | undefined {
   return `this is berth ${version}, but the daemon that runs is ${printableLine(daemonVersion)}; berth daemon restart brings it to this version`;
 }
 
-export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close(): void } {
+export function createCli(paths: Paths, flags: PathFlags, subcommands: Cli['subcommands']): Cli & { close(): void } {
   const open: Berth[] = [];
   const notice = (line: string): void => writeErr(wantsJson(process.argv) ? toNoticeLine(line) : `berth: ${line}\n`);
   let hinted = false;
@@ -78,6 +82,7 @@ export function createCli(paths: Paths, flags: PathFlags = {}): Cli & { close():
     },
     resolve: (berth, name = '.') => (name === '.' ? newestHere(berth, notice) : resolveSession(berth, name, '')),
     notice,
+    subcommands,
     print: (line) => writeOut(`${line}\n`),
     printJson: (value) => writeOut(`${printableJson(value)}\n`),
     printError: (line) => writeErr(`${line}\n`),
@@ -94,4 +99,10 @@ export function readCount(what: string, typed: string, min: number): number {
     throw new WrongUsage(`${what} must be a whole number from ${min}, not ${JSON.stringify(typed)}`);
   }
   return count;
+}
+
+/** Parses a number from 0 of a command line, which may have a fraction. */
+export function readNumber(what: string, typed: string): number {
+  if (!/^(\d+\.?\d*|\.\d+)$/.test(typed)) throw new WrongUsage(`${what} must be a number from 0, not ${JSON.stringify(typed)}`);
+  return Number(typed);
 }

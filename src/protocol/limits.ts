@@ -3,6 +3,7 @@ import { daemonLimits } from './limits/daemon-limits.js';
 import { modelLimits } from './limits/model-limits.js';
 import { permissionLimits } from './limits/permission-limits.js';
 import { runLimits } from './limits/run-limits.js';
+import { scriptLimits } from './limits/script-limits.js';
 import { toolLimits } from './limits/tool-limits.js';
 import { wireLimits } from './limits/wire-limits.js';
 
@@ -10,6 +11,7 @@ import { wireLimits } from './limits/wire-limits.js';
 export const limits = {
   ...wireLimits,
   ...clientLimits,
+  ...scriptLimits,
   ...runLimits,
   ...permissionLimits,
   ...modelLimits,

@@ -25,6 +25,8 @@ export interface RunningCommand extends AsyncDisposable {
   stdout(): string;
   /** Resolves once what was printed so far fits. */
   until(fits: (stdout: string) => boolean): Promise<string>;
+  /** The same of standard error. */
+  untilError(fits: (stderr: string) => boolean): Promise<string>;
   type(text: string): void;
   endInput(): void;
   finished(): Promise<Finished>;
@@ -48,7 +50,10 @@ export function startCommand(place: Place, args: string[], { cwd, env = {} }: Se
     stdout += text;
     wakeAll();
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+    wakeAll();
+  });
   child.stdin.on('error', () => undefined);
   const finished = new Promise<Finished>((resolve) =>
     child.on('close', (code, signal) => {
@@ -56,17 +61,18 @@ export function startCommand(place: Place, args: string[], { cwd, env = {} }: Se
       wakeAll();
     }),
   );
+  async function untilPrinted(printed: () => string, fits: (text: string) => boolean): Promise<string> {
+    while (!fits(printed())) {
+      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`berth ${args.join(' ')} ended early: ${stdout}${stderr}`);
+      await new Promise<void>((resolve) => wake.push(resolve));
+    }
+    return printed();
+  }
   return {
     child,
     stdout: () => stdout,
-    async until(fits) {
-      while (!fits(stdout)) {
-        if (child.exitCode !== null || child.signalCode !== null)
-          throw new Error(`berth ${args.join(' ')} ended early: ${stdout}${stderr}`);
-        await new Promise<void>((resolve) => wake.push(resolve));
-      }
-      return stdout;
-    },
+    until: (fits) => untilPrinted(() => stdout, fits),
+    untilError: (fits) => untilPrinted(() => stderr, fits),
     type: (text) => void child.stdin.write(text),
     endInput: () => void child.stdin.end(),
     finished: () => finished,

@@ -10,7 +10,7 @@ import type { SentInput } from '../../view/sent-inputs.js';
 import { shortId } from '../../view/short-ids.js';
 import { describePause } from '../advice.js';
 import { Refused } from '../exit.js';
-import { readMode } from '../read-mode.js';
+import { readMode } from '../read-settings.js';
 import { orRefused } from '../refusals.js';
 import { resumeLastRun } from '../commands/resume.js';
 

@@ -4,7 +4,6 @@ import type { Message } from '../../protocol/messages.js';
 import { createMessageStream } from '../../view/message-stream.js';
 import { compactionNotice, noticesOf, resolvedNotice, statusNotice, waitingNotice, type Notice } from '../../view/notices.js';
 import { printableLine } from '../../view/printable.js';
-import { hintOf, isSecret } from '../../view/questions.js';
 import { inputKindText } from '../../view/queue-text.js';
 import { describeEnding } from '../../view/run-outcome.js';
 import type { SessionView } from '../../view/session-view.js';
@@ -16,7 +15,7 @@ import { adviseResume, describePause } from '../advice.js';
 import { clipColumns } from '../terminal/columns.js';
 import { clipHeadline, showEnding, showMessage } from './message-lines.js';
 import type { LineWriter } from '../terminal/line-writer.js';
-import { requestLines, type ShowOptions } from './request-lines.js';
+import { questionLines, type ShowOptions } from './request-lines.js';
 import type { Style } from '../terminal/style.js';
 import { showToolEnd } from './tool-lines.js';
 
@@ -154,13 +153,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   }
 
   function showRequest(request: EventPayload<'ui_request'>, shownAs: ShowOptions): void {
-    const [title = '', ...more] = requestLines(request, { style, ...shownAs });
-    page.line(style.bold(`[question] ${title}`));
-    for (const line of more) page.line(`  ${line}`);
-    const how = isSecret(request)
-      ? `the answer is secret: berth answer ${shortId(request.request_id)} - reads it from standard input`
-      : `type ${hintOf(request)}`;
-    note(`  ${how}; /skip gives no answer`);
+    questionLines(request, { style, ...shownAs }).forEach(page.line);
   }
 
   function resolve(resolved: EventPayload<'ui_resolved'>): void {

@@ -1,6 +1,6 @@
 import type { UiRequest } from '../../protocol/requests/requests.js';
 import type { CardPart } from '../../view/approval.js';
-import { toCard, type RequestCard } from '../../view/questions.js';
+import { hintOf, isSecret, toCard, type RequestCard } from '../../view/questions.js';
 import { shortId } from '../../view/short-ids.js';
 import { clipLines, paintDiff, type ClippedLines } from './clipped-lines.js';
 import { clipColumns } from '../terminal/columns.js';
@@ -37,6 +37,16 @@ export function requestLines(
     ...choiceLines(card, linesMax),
     ...(card.preset === '' ? [] : [`(left empty: ${card.preset.replaceAll('\n', ' ')})`]),
   ];
+}
+
+/** Renders a request with how it is answered where lines are typed. */
+export function questionLines(request: UiRequest, options: ShowOptions & { style: Style }): string[] {
+  const { style } = options;
+  const [title = '', ...more] = requestLines(request, options);
+  const how = isSecret(request)
+    ? `the answer is secret: berth answer ${shortId(request.request_id)} - reads it from standard input`
+    : `type ${hintOf(request)}`;
+  return [style.bold(`[question] ${title}`), ...more.map((line) => `  ${line}`), style.dim(`  ${how}; /skip gives no answer`)];
 }
 
 function partLines(part: CardPart, style: Style, linesMax: number): ClippedLines {

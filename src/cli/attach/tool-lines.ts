@@ -1,5 +1,5 @@
 import type { EventPayload } from '../../protocol/events.js';
-import { describeToolEnd } from '../../view/tools/tool-result.js';
+import { describeToolEnd, type ToolResult } from '../../view/tools/tool-result.js';
 import { clipLines, paintDiff } from './clipped-lines.js';
 import { clipColumns } from '../terminal/columns.js';
 import { describeSkipped, showOutput } from './message-lines.js';
@@ -14,14 +14,21 @@ const layout = {
 
 /** Prints the result of a tool call; `unseen` is the output that was not streamed. */
 export function showToolEnd(page: LineWriter, style: Style, ended: EventPayload<'tool_execution_end'>, unseen: string): void {
-  const { name, outcome, reason, took, diff, output, artifact } = describeToolEnd(ended, unseen);
-  if (outcome === 'skipped') return page.line(style.dim(describeSkipped(name, reason)));
+  const result = describeToolEnd(ended, unseen);
+  const { outcome, diff, output, artifact } = result;
+  if (outcome === 'skipped') return page.line(style.dim(describeToolOutcome(result)));
   if (diff !== '') showDiff(page, style, diff);
   if (output !== '') showOutput(page, style, ended.tool_call_id, output, layout.resultLinesMax);
   if (artifact) page.line(style.dim(`  [${artifact.kept}: berth artifact ${artifact.id}]`));
+  page.line(style.dim(describeToolOutcome(result)));
+}
+
+/** What became of a tool call, in one line. */
+export function describeToolOutcome({ name, outcome, reason, took }: ToolResult): string {
+  if (outcome === 'skipped') return describeSkipped(name, reason);
   const after = took === '' ? '' : ` in ${took}`;
   const why = outcome === 'failed' ? `: ${clipColumns(reason, layout.reasonColumnsMax)}` : '';
-  page.line(style.dim(`[tool] ${name} ${outcome}${after}${why}`));
+  return `[tool] ${name} ${outcome}${after}${why}`;
 }
 
 function showDiff(page: LineWriter, style: Style, diff: string): void {

@@ -1,6 +1,6 @@
 import { modeNames, modes, toMode } from '../../view/modes.js';
 import { exit } from '../exit.js';
-import { readMode } from '../read-mode.js';
+import { readMode } from '../read-settings.js';
 import { orRefused } from '../refusals.js';
 import type { Subcommand } from '../subcommand.js';
 

@@ -1,5 +1,6 @@
 import { printableLine } from '../../view/printable.js';
-import { exit, WrongUsage } from '../exit.js';
+import { exit } from '../exit.js';
+import { readThinking, thinkingLevels } from '../read-settings.js';
 import { orRefused } from '../refusals.js';
 import type { Subcommand } from '../subcommand.js';
 
@@ -10,19 +11,16 @@ interface Args {
   json?: true;
 }
 
-const levels = ['off', 'low', 'medium', 'high'] as const;
-
 export const model: Subcommand = {
   usage: 'model [session] [model]',
   summary: 'Say which model a session talks to, or choose another for its next turns.',
   options: {
-    '--thinking <level>': `how much it is to think: ${levels.join(', ')}`,
+    [`--thinking <${thinkingLevels.join('|')}>`]: 'how much it is to think',
     '--json': 'print the answer as JSON',
   },
   notes: 'One argument with a / is the model, for the newest session of this directory. berth models lists what there is.',
   async run({ session, model: named, thinking, json }: Args, cli) {
-    const level = levels.find((candidate) => candidate === thinking);
-    if (thinking !== undefined && level === undefined) throw new WrongUsage(`--thinking is one of ${levels.join(', ')}`);
+    const level = thinking === undefined ? undefined : readThinking(thinking);
     const isModel = named === undefined && session?.includes('/') === true;
     const wanted = isModel ? session : named;
     const berth = await cli.connect();

@@ -1,5 +1,5 @@
 import { exit } from '../exit.js';
-import { readMode } from '../read-mode.js';
+import { readMode } from '../read-settings.js';
 import { orRefused } from '../refusals.js';
 import type { Subcommand } from '../subcommand.js';
 import { toDirectory } from '../directory.js';

@@ -1,13 +1,12 @@
 import { fstatSync } from 'node:fs';
 import type { Berth } from '../../client/connect.js';
 import { SessionUnclear } from '../../client/resolve.js';
-import { utf8Bytes } from '../../protocol/content.js';
 import { limits } from '../../protocol/limits.js';
-import { describeEnding } from '../../view/run-outcome.js';
 import { shortId } from '../../view/short-ids.js';
-import { adviseResume } from '../advice.js';
-import { awaitRun, type AwaitedRun } from '../awaited-run.js';
-import { exit, Refused, WrongUsage, type ExitCode } from '../exit.js';
+import { describeRunEnd } from '../advice.js';
+import { awaitRun } from '../awaited-run.js';
+import { exit, WrongUsage, type ExitCode } from '../exit.js';
+import { refuseLongText } from '../input-text.js';
 import { newestOrNew } from '../newest.js';
 import { createLineWriter } from '../terminal/line-writer.js';
 import { orRefused } from '../refusals.js';
@@ -109,9 +108,7 @@ export async function sendAndWait(cli: Cli, berth: Berth, sessionId: string, tex
 }
 
 async function submit(berth: Berth, session_id: string, text: string, kind: 'prompt' | 'steer' | 'follow_up'): Promise<Accepted> {
-  if (utf8Bytes(JSON.stringify(text)) > limits.lineBytesMax - limits.envelopeMarginBytes) {
-    throw new Refused(`the text is too long to send: it must be below ${limits.lineBytesMax - limits.envelopeMarginBytes} bytes`);
-  }
+  refuseLongText(text);
   const reply =
     kind === 'prompt'
       ? await berth.call('prompt', { session_id, text, wait: false })
@@ -127,19 +124,12 @@ async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: t
     cli.printError(`\nberth: the run goes on; berth attach ${shortId(sessionId)} watches it`);
     process.exit(exit.refused);
   });
-  const run = await awaitRun(berth, sessionId, runId, {
+  const { runId: _waitedFor, ...run } = await awaitRun(berth, sessionId, runId, {
     onText: (messageId, piece) => (json ? undefined : page.flow(messageId, piece)),
     onNotice: cli.notice,
   });
   page.endLine();
   if (json) cli.printJson({ ...accepted, ...run });
-  else if (run.outcome !== 'completed') cli.notice(describeEnd(run, sessionId));
+  else if (run.outcome !== 'completed') cli.notice(describeRunEnd(run, sessionId));
   return run.outcome === 'completed' ? exit.ok : exit.refused;
-}
-
-function describeEnd(run: AwaitedRun, sessionId: string): string {
-  const ending = describeEnding(run);
-  const advice = adviseResume(ending, `berth resume ${shortId(sessionId)}`);
-  const then = advice === '' ? '' : `; ${advice}`;
-  return `the run ${run.outcome === 'failed' ? '' : 'was '}${ending.text}${then}`;
 }

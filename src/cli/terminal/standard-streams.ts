@@ -35,12 +35,23 @@ export function isTerminal(): boolean {
   return isatty(1);
 }
 
-/** The width of the terminal; Infinity when standard output is none. */
-export function outputColumns(): number {
-  return isatty(1) ? process.stdout.columns : Infinity;
+/** Whether a person can be asked: standard input is a terminal, and standard error shows what is asked. */
+export function isPersonThere(): boolean {
+  return isatty(0) && isatty(2);
+}
+
+/** Whether the terminal knows no escape sequences. */
+export function isDumb(): boolean {
+  return process.env.TERM === 'dumb';
+}
+
+/** The width of the terminal; Infinity when the stream is none. */
+export function outputColumns(descriptor: 1 | 2 = 1): number {
+  if (!isatty(descriptor)) return Infinity;
+  return (descriptor === 1 ? process.stdout : process.stderr).columns;
 }
 
 /** Whether to use colours: on a terminal, without NO_COLOR. */
-export function isColoured(): boolean {
-  return isatty(1) && (process.env.NO_COLOR ?? '') === '' && process.env.TERM !== 'dumb';
+export function isColoured(descriptor: 1 | 2 = 1): boolean {
+  return isatty(descriptor) && (process.env.NO_COLOR ?? '') === '' && !isDumb();
 }

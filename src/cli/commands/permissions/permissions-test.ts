@@ -5,7 +5,7 @@ import { alignColumns } from '../../terminal/columns.js';
 import { exit, WrongUsage, type ExitCode } from '../../exit.js';
 import { shortenHome } from '../../home-path.js';
 import { readScope } from './permission-scope.js';
-import { readMode } from '../../read-mode.js';
+import { readMode } from '../../read-settings.js';
 import { orRefused } from '../../refusals.js';
 import { isColoured } from '../../terminal/standard-streams.js';
 import { readStdin } from '../../terminal/stdin.js';

@@ -1,0 +1,100 @@
+import type { Berth } from '../../../client/connect.js';
+import { modeNames } from '../../../view/modes.js';
+import { currentDirectory } from '../../directory.js';
+import { WrongUsage } from '../../exit.js';
+import { readText, refuseLongText } from '../../input-text.js';
+import { readMode, readThinking, thinkingLevels } from '../../read-settings.js';
+import { orRefused } from '../../refusals.js';
+import { approveChoices, readApprove } from '../../run/run-answers.js';
+import { createJsonOutput, createTextOutput } from '../../run/run-output.js';
+import { runPrompt } from '../../run/run-prompt.js';
+import type { Cli, Subcommand } from '../../subcommand.js';
+import { isPersonThere } from '../../terminal/standard-streams.js';
+import { readTitle, refuseIdAsTitle } from '../../titles.js';
+
+interface Settings {
+  session?: string;
+  model?: string;
+  thinking?: string;
+  mode?: string;
+  title?: string;
+}
+
+interface Args extends Settings {
+  text?: string;
+  approve?: string;
+  quiet?: boolean;
+  json?: true;
+}
+
+export const run: Subcommand = {
+  usage: 'run [text]',
+  summary: 'Run a text in a new session of this directory, print the answer, and say in the exit code how it ended.',
+  options: {
+    '--session <session>': 'in this session instead of a new one; --model, --thinking and --mode change it',
+    '--model <provider/model>': 'the model it talks to (default: that of the config)',
+    [`--thinking <${thinkingLevels.join('|')}>`]: 'how much it is to think',
+    '--mode <mode>': `what it may do without asking: ${modeNames.join(', ')} (default: that of the config)`,
+    '--title <title>': 'what the new session is called',
+    [`--approve <${approveChoices.join('|')}>`]: 'what becomes of approvals (default: ask at a terminal, else deny)',
+    '--quiet': 'print the answer alone: no lines about tools and the like',
+    '--json': 'print events as JSON lines, first what was accepted and last what it came to',
+  },
+  excess: 'a text of several words goes in quotes: berth run "text"',
+  notes: [
+    'The answer goes to standard output as it comes; tools and notices go to standard error, a line each. A text of -, or none, is read',
+    'from standard input. A denied call is told to the model, and the run goes on. Questions other than approvals are for people: without a',
+    'terminal the run is left waiting for berth answer.',
+    '',
+    'Ctrl-C detaches and says how to come back; the run goes on. A second one right after it stops the run.',
+    '',
+    'Exit codes: 0 the run completed, 1 it failed or was refused, 3 it waits for an answer, 5 it was stopped, 6 it was interrupted because',
+    'the daemon stopped, 130 you have detached.',
+  ].join('\n'),
+  examples: {
+    'berth run "what does this repository do?"': 'an answer on standard output',
+    'git diff | berth run --quiet --mode read_only > review.md': 'a text from a pipe, the answer to a file',
+    'berth run --approve allow-once "make the tests pass"': 'nobody is asked, every call is allowed',
+    'berth run --json "list the flaky tests" | jq -r \'select(.type=="result").output\'': 'for programs',
+    'berth run --session . "and now the docs"': 'go on with the newest session of this directory',
+  },
+  async run({ text: typed, approve: wanted, quiet = false, json, ...settings }: Args, cli) {
+    const isThere = isPersonThere() && json === undefined;
+    const { approve, isChosen } = readApprove(wanted, isThere);
+    if (settings.session !== undefined && settings.title !== undefined) {
+      throw new WrongUsage('--title is for a new session; berth rename names one that is there');
+    }
+    const fields = readSettings(settings);
+    const text = await readText(typed, 'berth run "text"');
+    refuseLongText(text);
+    // Without the capability, a daemon that denies what nobody can answer (when_detached) would not wait for the answer.
+    const berth = await cli.connect({ uiCapabilities: isThere ? ['select', 'confirm', 'input', 'editor'] : ['select'] });
+    const sessionId = await openSession(cli, berth, settings, fields);
+    const isOwn = (by: string): boolean => by.includes(berth.hello().client_id);
+    const output = json ? createJsonOutput() : createTextOutput({ quiet, isTold: (by) => approve !== 'ask' && isOwn(by) });
+    return runPrompt({ berth, sessionId, text, approve, isChosen, isThere, output, tell: cli.notice });
+  },
+};
+
+function readSettings({ thinking, mode, title }: Settings) {
+  return {
+    ...(thinking === undefined ? {} : { thinking: readThinking(thinking) }),
+    ...(mode === undefined ? {} : { approval_mode: readMode(mode) }),
+    ...(title === undefined ? {} : { title: readTitle(title) }),
+  };
+}
+
+/** A new session with these settings, or the named one with the settings changed. */
+async function openSession(cli: Cli, berth: Berth, { session, model }: Settings, fields: ReturnType<typeof readSettings>): Promise<string> {
+  const { title, ...others } = fields;
+  if (session === undefined && title !== undefined) await refuseIdAsTitle(berth, title);
+  const chosen = model === undefined ? {} : { model };
+  const session_id =
+    session === undefined
+      ? orRefused(await berth.call('new_session', { cwd: currentDirectory(), ...chosen, ...(title === undefined ? {} : { title }) }))
+          .session_id
+      : await cli.resolve(berth, session);
+  const changes = { ...others, ...(session === undefined ? {} : chosen) };
+  if (Object.keys(changes).length > 0) orRefused(await berth.call('update_session', { session_id, ...changes }));
+  return session_id;
+}

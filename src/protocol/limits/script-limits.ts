@@ -1,0 +1,10 @@
+/** What command lines wait for in scripts. */
+export const scriptLimits = {
+  // Scripts
+  /** A line that was begun sooner after a question was shown does not answer it. */
+  questionSettleMs: 400,
+  /** How long a first ctrl-C of `berth run` waits for a second one, which stops the run. */
+  interruptAgainMs: 2_000,
+  /** Of `berth wait`: what a timer can wait. */
+  waitSecondsMax: 2_000_000,
+} as const;
