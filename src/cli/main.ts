@@ -17,6 +17,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   new: async () => (await import('./commands/new.js')).newSession,
   ls: async () => (await import('./commands/ls.js')).ls,
   run: async () => (await import('./commands/scripting/run.js')).run,
+  wait: async () => (await import('./commands/scripting/wait.js')).wait,
   send: async () => (await import('./commands/send.js')).send,
   attach: async () => (await import('./commands/attach.js')).attach,
   log: async () => (await import('./commands/log.js')).log,

@@ -1,0 +1,43 @@
+import { attachSession, type AttachedSession } from '../../client/attach.js';
+import { AttachRefused, type Berth } from '../../client/connect.js';
+import type { Delivery } from '../../client/delivery.js';
+import { createUnixTransport } from '../../client/unix-transport.js';
+import { describeRefusal } from '../../view/refusal-text.js';
+import { Refused } from '../exit.js';
+import { orRefused } from '../refusals.js';
+
+/** No outbox: nothing is sent, and what other processes left to be sent stays there. */
+const noDelivery: Delivery = {
+  send: () => Promise.reject(new Refused('this view only looks')),
+  sent: () => [],
+  dismiss: () => undefined,
+  flushed: () => Promise.resolve(),
+  flush: () => undefined,
+  hear: () => undefined,
+  hearQueue: () => undefined,
+  close: () => undefined,
+};
+
+/** Attaches to a session to look only. Reconnects like `berth.attach`, and works for observers. */
+export async function watchSession(berth: Berth, sessionId: string): Promise<AttachedSession> {
+  const transport = createUnixTransport(berth.paths);
+  return attachSession({
+    transport,
+    clientId: () => berth.hello().client_id,
+    revive: () => transport.start?.() ?? Promise.resolve(),
+    async connected() {
+      // A ping alone would be repeated for long where no daemon listens.
+      (await transport.open('commands')).destroy();
+      orRefused(await berth.call('ping'));
+    },
+    async snapshot() {
+      const reply = await berth.call('attach', { session_id: sessionId });
+      if (!reply.ok) throw new AttachRefused(describeRefusal(reply.error));
+      return reply.payload;
+    },
+    async readPage(page) {
+      return orRefused(await berth.call('get_messages', { ...page }));
+    },
+    openDelivery: () => noDelivery,
+  });
+}
