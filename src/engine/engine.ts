@@ -146,7 +146,7 @@ export function createEngine(deps: EngineDeps) {
     fault,
     onFirstWords: checkpoint.begin,
   });
-  const toolCalls = createToolCalls({ commit, requests, liveTools, authorizer, artifactsOf: artifacts.of, tools, clock, fault });
+  const toolCalls = createToolCalls({ commit, requests, liveTools, signals, authorizer, artifactsOf: artifacts.of, tools, clock, fault });
   const slots = createSlots(deps.runsAtOnceMax);
   const drive = createRunLoop({
     store,

@@ -54,7 +54,8 @@ export function createLogCursor(start: CursorStart, sink: LineSink, events: Curs
   /** A long line of which only the first pieces are written. */
   let partialLine: { seq: number; bytes: number; pieces: number } | undefined;
   // Signals have no seq, so that a subscriber that resumes may have missed some: the newest of each key is sent again.
-  let seenSignals = start.fromCursor && !scope.all ? 0 : engine.signals.version();
+  const joinedAt = engine.signals.version();
+  let seenSignals = start.fromCursor && !scope.all ? 0 : joinedAt;
   let scheduled = false;
   let stopped = false;
 
@@ -182,7 +183,7 @@ export function createLogCursor(start: CursorStart, sink: LineSink, events: Curs
       }
     }
     writeToolOutput();
-    for (const signal of engine.signals.since(scope, seenSignals)) {
+    for (const signal of engine.signals.since(scope, seenSignals, joinedAt)) {
       if (!sink.canTake()) return;
       sink.write(lines.live.ofSignal(signal));
       seenSignals = signal.version;

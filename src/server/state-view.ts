@@ -28,9 +28,11 @@ function stateWithoutSession(engine: ServedEngine): SessionState {
 
 /** The snapshot of a session: its rows, and its streaming messages and running tools. */
 export function createStateView(engine: ServedEngine, clients: Clients) {
-  function widgetsOf(sessionId: string): Record<string, unknown> {
+  /** What tools show, and the to-do list, which is stored: it is shown after a restart, too. */
+  function uiOf(sessionId: string): StateView['ui'] {
+    const shown = engine.signals.shown(sessionId);
     const todos = sessionId === '' ? [] : engine.store.todos.read(sessionId);
-    return todos.length > 0 ? { todo: todoLines(todos) } : {};
+    return todos.length > 0 ? { ...shown, widgets: { ...shown.widgets, todo: todoLines(todos) } } : shown;
   }
 
   /** Why an open call does not run yet; null when it runs. */
@@ -122,7 +124,7 @@ export function createStateView(engine: ServedEngine, clients: Clients) {
               content: clipContent(engine.live.content(message)),
             })),
       tools: clipArgs(engine.liveTools.view(state.id)),
-      ui: { status: engine.signals.status(state.id), widgets: widgetsOf(state.id), working: '', title: '' },
+      ui: uiOf(state.id),
       usage: state.usage,
       context_left_percent: state.contextLeftPercent,
       compaction: state.compaction && {

@@ -74,6 +74,23 @@ export interface Artifacts {
   read(id: string, offset: number, limit: number): { data: Buffer; totalBytes: number; droppedBytes?: number } | undefined;
 }
 
+/**
+ * The screens of clients. Texts are bounded, and frontends sanitize them; an empty one removes what was shown before. Names are of the tool:
+ * another tool has names of its own.
+ */
+export interface ToolUi {
+  /** A field of the status line. */
+  setStatus(name: string, text: string): void;
+  /** Lines that stay on the screen, also after the call. */
+  setWidget(name: string, lines: readonly string[]): void;
+  /** What the call is doing, beside a progress indicator; removed at the end of the call. */
+  setWorking(message: string): void;
+  /** The title of the window. */
+  setTitle(title: string): void;
+  /** Offers a text to the person to edit and send, in the frontends that are attached now. */
+  offerText(text: string): void;
+}
+
 /** What a running tool may use. Everything that the tool starts must end when `signal` aborts. */
 export interface ToolContext {
   sessionId: string;
@@ -87,6 +104,7 @@ export interface ToolContext {
   artifacts: Artifacts;
   /** Streams output live to attached clients. */
   output(text: string): void;
+  ui: ToolUi;
   /**
    * Asks a person and waits. `key` makes this idempotent: a resumable tool that asks again after a restart gets the earlier request and its
    * answer.

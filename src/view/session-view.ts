@@ -39,6 +39,10 @@ export interface SessionView {
   status: Record<string, string>;
   /** Lines of persistent widgets, by key. */
   widgets: Record<string, string[]>;
+  /** What goes on right now, as a tool tells it; empty when nothing is told. */
+  working: string;
+  /** The window title that a tool has set; empty when none has. */
+  title: string;
   /** The newest folded durable event. */
   seq: number;
   /** The session moved to a branch without messages in this view: attach again. */
@@ -63,6 +67,8 @@ export function emptyView(sessionId: string): SessionView {
     tools: [],
     status: {},
     widgets: {},
+    working: '',
+    title: '',
     seq: 0,
     stale: false,
   };
@@ -80,6 +86,8 @@ export function viewOf({ seq, state, messages, has_more, path_count }: Snapshot)
     tools: runningIn(state),
     status: state.ui.status,
     widgets: toWidgets(state.ui.widgets),
+    working: state.ui.working,
+    title: state.ui.title,
     seq,
   };
 }
@@ -110,6 +118,10 @@ export function applyEvent(view: SessionView, event: WireEvent): SessionView {
       const { [key]: _replaced, ...remaining } = view.widgets;
       return { ...view, widgets: lines.length === 0 ? remaining : { ...remaining, [key]: lines } };
     }
+    case 'ui_working':
+      return { ...view, working: event.payload.params.message };
+    case 'ui_set_title':
+      return { ...view, title: event.payload.params.title };
     default:
       return view;
   }

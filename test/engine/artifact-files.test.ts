@@ -54,7 +54,7 @@ test('an artifact that is named has a row: a store that does not take it now is 
     isKept = true;
     return begun;
   });
-  await berth.until(session, () => (berth.engine.signals.status(session).store === undefined ? undefined : true));
+  await berth.until(session, () => (berth.engine.signals.shown(session).status.store === undefined ? undefined : true));
   expect(isKept).toBe(false);
   theirs.exec('ROLLBACK');
   theirs.close();

@@ -14,7 +14,7 @@ async function holdWhileParked(berth: TestEngine, session: string, work: () => v
   const theirs = new Sqlite(berth.dbPath);
   theirs.exec('BEGIN IMMEDIATE');
   work();
-  await berth.until(session, () => (berth.engine.signals.status(session).store === undefined ? undefined : true));
+  await berth.until(session, () => (berth.engine.signals.shown(session).status.store === undefined ? undefined : true));
   // The pauses between two tries get longer (100, 200, 400 ms…): now the next one is some time away.
   await new Promise((resolve) => setTimeout(resolve, 3.5 * limits.commitRetryMinMs));
   theirs.exec('ROLLBACK');
@@ -23,7 +23,7 @@ async function holdWhileParked(berth: TestEngine, session: string, work: () => v
 
 /** The commit that waited was tried once more: the session no longer says that it waits for the store. */
 async function triedAgain(berth: TestEngine, session: string): Promise<void> {
-  await berth.until(session, () => (berth.engine.signals.status(session).store === undefined ? true : undefined));
+  await berth.until(session, () => (berth.engine.signals.shown(session).status.store === undefined ? true : undefined));
 }
 
 /** A tool that asks when the test says so, whatever its signal says. */

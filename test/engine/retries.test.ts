@@ -104,15 +104,15 @@ describe('a failure that may pass', () => {
     const other = berth.session();
     berth.prompt(waiting);
     (await berth.model.next()).say('half').failWith(passing);
-    await berth.until(waiting, () => berth.engine.signals.status(waiting).model);
-    expect(berth.engine.signals.status(waiting).model).toMatch(/^overloaded; retrying at 2026-11-16T.* \(attempt 1 of 3 failed\)$/);
+    await berth.until(waiting, () => berth.engine.signals.shown(waiting).status.model);
+    expect(berth.engine.signals.shown(waiting).status.model).toMatch(/^overloaded; retrying at 2026-11-16T.* \(attempt 1 of 3 failed\)$/);
     berth.prompt(other);
     (await berth.model.next()).say('me first').end();
     await berth.idle(other);
     berth.abort(waiting);
     await berth.idle(waiting);
     expect(berth.store.load(waiting)?.lastRun?.outcome).toBe('aborted');
-    expect(berth.engine.signals.status(waiting)).toEqual({});
+    expect(berth.engine.signals.shown(waiting).status).toEqual({});
     expect(berth.told(waiting).filter((told) => told.startsWith('agent_'))).toEqual(['agent_start', 'agent_end aborted']);
   });
 

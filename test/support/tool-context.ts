@@ -35,6 +35,8 @@ export function artifactsIn(directory: string): Artifacts {
   };
 }
 
+const nothing = (): void => undefined;
+
 /** What a tool gets from the engine, for a call in `cwd` that may reach `cwd` and nothing else. */
 export function toolContext({ cwd, ...overrides }: { cwd: string } & Partial<ToolContext>): ToolContext {
   return {
@@ -47,6 +49,7 @@ export function toolContext({ cwd, ...overrides }: { cwd: string } & Partial<Too
     basis: undefined,
     artifacts: artifactsIn(join(cwd, '.artifacts')),
     output: () => undefined,
+    ui: { setStatus: nothing, setWidget: nothing, setWorking: nothing, setTitle: nothing, offerText: nothing },
     ask: () => Promise.reject(new Error('this tool asks nobody')),
     ...overrides,
   };

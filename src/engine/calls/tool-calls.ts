@@ -13,15 +13,18 @@ import { firstSignal, undefinedIfAborted } from '../run/abortable.js';
 import type { Requests } from './requests.js';
 import type { RetryingCommit } from '../door/retrying-commit.js';
 import type { FaultPoint } from '../door/fault-points.js';
+import type { LiveSignals } from '../live/live-signals.js';
 import type { LiveTools } from '../live/live-tools.js';
 import type { Authorization, CallAuthorizer, ReadyCall } from './authorize-call.js';
 import type { StepContext } from '../run/step-context.js';
 import type { KnownTool, ToolRegistry } from './tool-registry.js';
+import { createToolUi } from './tool-ui.js';
 
 interface Deps {
   commit: RetryingCommit;
   requests: Requests;
   liveTools: LiveTools;
+  signals: LiveSignals;
   authorizer: CallAuthorizer;
   artifactsOf(sessionId: string): Artifacts;
   tools: ToolRegistry;
@@ -49,7 +52,7 @@ interface Granted {
 }
 
 /** Runs the open tool calls of a turn: one after the other, the leading read-only ones in parallel. */
-export function createToolCalls({ commit, requests, liveTools, authorizer, artifactsOf, tools, clock, fault }: Deps) {
+export function createToolCalls({ commit, requests, liveTools, signals, authorizer, artifactsOf, tools, clock, fault }: Deps) {
   async function prepare(state: SessionState, call: OpenCall): Promise<Prepared | { problem: string }> {
     const registered = tools.find(call.name);
     if (!registered || !isOfferedTo(state.model, registered.entry))
@@ -140,6 +143,7 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
     const startedMs = clock();
     const at = addressOf(state, call);
     const live = liveTools.begin({ ...at, toolName: call.name, title, args: call.args });
+    const { end: endUi, ...ui } = createToolUi(signals, { sessionId: state.id, toolName: call.name });
     const ask = async (askKey: string, question: Question): Promise<QuestionAnswer> => {
       const answered = await step.withoutSlot(() => requests.ask({ ...at, askKey }, question, step.signal, false));
       const answer = answered?.result ?? null;
@@ -154,6 +158,7 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
         basis: granted.basis,
         artifacts: artifactsOf(state.id),
         output: (text: string) => liveTools.output(live, text),
+        ui,
         ask,
       };
       const result = await undefinedIfAborted(step.signal, tool.run(args, context));
@@ -170,6 +175,7 @@ export function createToolCalls({ commit, requests, liveTools, authorizer, artif
       // An exception of a tool fails its own call and nothing else.
       return { ...failed(toolException(error), false), durationMs: Math.round(clock() - startedMs) };
     } finally {
+      endUi();
       // Subscribers read the end of the output before the live tool is removed.
       await nextTurn();
       liveTools.end(live);

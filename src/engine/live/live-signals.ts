@@ -9,38 +9,82 @@ export interface Signal {
   event: LiveEvent;
 }
 
+interface SessionSignals {
+  /** What is current: who subscribes later gets it, too. */
+  current: Map<string, Signal>;
+  /** What was told once, for subscribers of that moment. */
+  once: Map<string, Signal>;
+}
+
+/** What the signals of a session leave on the screen. */
+export interface ShownSignals {
+  status: Record<string, string>;
+  widgets: Record<string, string[]>;
+  working: string;
+  title: string;
+}
+
 /** Live events of which only the newest of each key counts: a slow subscriber skips those that were replaced. */
 export function createLiveSignals({ wake, now }: { wake(sessionId: string): void; now(): number }) {
-  const bySession = new Map<string, Map<string, Signal>>();
+  const bySession = new Map<string, SessionSignals>();
   let version = 0;
+
+  /** LRU: the session that was signalled longest ago is evicted first. */
+  function touch(sessionId: string): SessionSignals {
+    const signals = bySession.get(sessionId) ?? { current: new Map<string, Signal>(), once: new Map<string, Signal>() };
+    bySession.delete(sessionId);
+    bySession.set(sessionId, signals);
+    if (bySession.size > limits.signalledSessionsMax) bySession.delete([...bySession.keys()][0] ?? '');
+    return signals;
+  }
+
+  function toSignal(sessionId: string, event: LiveEvent): Signal {
+    return { sessionId, version: ++version, atMs: now(), event };
+  }
+
   return {
     version: (): number => version,
+    /** Sets what is current under a key. */
     set(sessionId: string, key: string, event: LiveEvent): void {
-      const signals = bySession.get(sessionId) ?? new Map<string, Signal>();
-      if (!signals.has(key) && signals.size >= limits.uiSignalsPerSessionMax) return;
-      version++;
-      signals.set(key, { sessionId, version, atMs: now(), event });
-      // LRU: the session that was signalled longest ago is evicted first.
-      bySession.delete(sessionId);
-      bySession.set(sessionId, signals);
-      if (bySession.size > limits.signalledSessionsMax) bySession.delete([...bySession.keys()][0] ?? '');
+      const { current } = touch(sessionId);
+      if (!current.has(key) && current.size >= limits.uiSignalsPerSessionMax) return;
+      current.set(key, toSignal(sessionId, event));
       wake(sessionId);
     },
-    /** Signals newer than the version that a subscriber has seen, in the order in which they were set. */
-    since(scope: Scope, seen: number): Signal[] {
+    /** Tells those who are subscribed now. */
+    tellOnce(sessionId: string, key: string, event: LiveEvent): void {
+      const { once } = touch(sessionId);
+      once.delete(key);
+      once.set(key, toSignal(sessionId, event));
+      if (once.size > limits.uiSignalsPerSessionMax) once.delete([...once.keys()][0] ?? '');
+      wake(sessionId);
+    },
+    /**
+     * Signals newer than the version that a subscriber has seen, in order; those that are told once only if they are newer than the version
+     * at which the subscriber came.
+     */
+    since({ sessionId, all }: Scope, seen: number, joined: number): Signal[] {
       if (seen >= version) return [];
-      const inScope = scope.all ? [...bySession.values()] : [bySession.get(scope.sessionId) ?? new Map<string, Signal>()];
+      const one = sessionId === undefined ? undefined : bySession.get(sessionId);
+      const inScope = all ? [...bySession.values()] : one ? [one] : [];
       return inScope
-        .flatMap((signals) => [...signals.values()])
+        .flatMap(({ current, once }) => [...current.values(), ...[...once.values()].filter((signal) => signal.version > joined)])
         .filter((signal) => signal.version > seen)
         .sort((a, b) => a.version - b.version);
     },
-    status(sessionId: string): Record<string, string> {
-      const status: Record<string, string> = {};
-      for (const { event } of bySession.get(sessionId)?.values() ?? []) {
-        if (event.type === 'ui_status' && event.payload.params.text !== '') status[event.payload.params.key] = event.payload.params.text;
+    /** What is current on the screen of a session. */
+    shown(sessionId: string): ShownSignals {
+      const shown: ShownSignals = { status: {}, widgets: {}, working: '', title: '' };
+      for (const { event } of bySession.get(sessionId)?.current.values() ?? []) {
+        if (event.type === 'ui_status' && event.payload.params.text !== '')
+          shown.status[event.payload.params.key] = event.payload.params.text;
+        if (event.type === 'ui_widget' && event.payload.params.lines.length > 0)
+          shown.widgets[event.payload.params.key] = event.payload.params.lines;
+        if (event.type === 'ui_working') shown.working = event.payload.params.message;
+        if (event.type === 'ui_set_title') shown.title = event.payload.params.title;
       }
-      return status;
+      return shown;
     },
   };
 }
+export type LiveSignals = ReturnType<typeof createLiveSignals>;

@@ -47,10 +47,20 @@ export const wireLimits = {
   goodbyeMs: 1_000,
   detachedGraceMs: 30_000,
   uiSignalsPerSessionMax: 64,
+  /** Of the key of a status field or widget. */
+  uiKeyCharsMax: 100,
+  widgetLinesMax: 50,
+  /** A text that is offered to a person to edit. */
+  offeredTextCharsMax: 64 * 1024,
   /** What a client says of itself: its name, its version, its kind. */
   clientNameCharsMax: 100,
   uiCapabilitiesMax: 16,
   signalledSessionsMax: 256,
+  /** Drafts of a session, and all of their texts. A draft beyond these limits deletes the oldest. */
+  draftsPerSessionMax: 32,
+  draftsBytesMax: 16 * 1024 * 1024,
+  /** A query of list_files; a longer one is no part of a path. */
+  fileQueryCharsMax: 1_000,
   // Reading
   pageRowsMax: 500,
   pageRowsDefault: 100,
@@ -74,4 +84,10 @@ export const wireLimits = {
   snippetCharsMax: 80,
   searchTextCharsMax: 64 * 1024,
   searchQueryCharsMax: 1_000,
+  /** Of the text of a prompt, what list_prompts searches. */
+  promptFoldedCharsMax: 4_000,
+  /** A longer text is cut. */
+  promptTextCharsMax: 128 * 1024,
+  /** The newest prompts of a directory, and of all others, that are searched. */
+  promptScanRowsMax: 10_000,
 } as const;
