@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
 const client = 'src/client/index.ts';
 /** Each runs as one script with a code cache: half of a start is reading and compiling source. See bin/load-bundle.js. */
-const bundles = { cli: 'src/cli/main.ts', daemon: 'src/daemon/run.ts' };
+const bundles = { cli: 'src/cli/main.ts', daemon: 'src/daemon/run.ts', tui: 'src/tui/main.ts' };
 /** Loaded by the daemon with the first request to a model, as the files they are. */
 const sdks = { 'sdk-anthropic': '@anthropic-ai/sdk', 'sdk-openai': 'openai' };
 
@@ -29,6 +29,7 @@ const apart: Plugin = {
   setup(build) {
     // Only the sources import it: a bundle loads the bundle of the daemon.
     build.onResolve({ filter: /^\.\/run\.js$/ }, () => ({ path: './daemon.cjs', external: true }));
+    build.onResolve({ filter: /\/tui\/main\.js$/ }, () => ({ path: './tui.cjs', external: true }));
     for (const [file, name] of Object.entries(sdks)) {
       build.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: `./${file}.cjs`, external: true }));
     }
@@ -95,7 +96,7 @@ async function cacheCode(written: readonly BuiltFile[]): Promise<string[]> {
     const [, digest] = /\/\/(\w+)\n$/.exec(Buffer.from(contents.subarray(-40)).toString())!;
     return path.replace(/\.cjs$/, `-${digest}-${process.versions.v8}.cache`);
   };
-  const caches = { cli: fileOf('cli'), daemon: fileOf('daemon') };
+  const caches = { cli: fileOf('cli'), daemon: fileOf('daemon'), tui: fileOf('tui') };
   try {
     if (!Object.values(caches).every((file) => existsSync(file))) await writeCodeCaches(caches);
     return Object.values(caches);

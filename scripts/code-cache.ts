@@ -15,6 +15,8 @@ export interface CodeCaches {
   cli: string;
   /** Where the code of `daemon.cjs` goes. */
   daemon: string;
+  /** Where the code of `tui.cjs` goes. */
+  tui: string;
 }
 
 /**
@@ -31,11 +33,12 @@ export async function writeCodeCaches(caches: CodeCaches): Promise<void> {
       await ready(daemon);
       const [code] = (await once(run(root, caches.cli, 'cli.cjs', ['ls']), 'exit')) as [number | null];
       if (code !== 0) throw new Error(`berth ls ended with exit code ${code}`);
+      await useTui(run(root, caches.tui, 'tui.cjs', [], { TERM: 'xterm-256color', BERTH_CAPTURE_TERMINAL: '1' }));
     } finally {
       daemon.kill();
       await ended;
     }
-    for (const file of [caches.cli, caches.daemon]) {
+    for (const file of Object.values(caches) as string[]) {
       // The daemon writes for its user alone; whoever may run the program may read this.
       chmodSync(`${file}.new`, 0o644);
       renameSync(`${file}.new`, file);
@@ -45,11 +48,35 @@ export async function writeCodeCaches(caches: CodeCaches): Promise<void> {
   }
 }
 
-function run(root: string, cache: string, bundle: string, args: readonly string[]): ChildProcess {
+/** Types a prompt, reads the answer and leaves: what a person does first. */
+async function useTui(tui: ChildProcess): Promise<void> {
+  const ended = once(tui, 'exit');
+  const late = setTimeout(() => tui.kill('SIGKILL'), startMsMax);
+  try {
+    let drawn = '';
+    const steps = [
+      { sign: 'ask for something', keys: 'help\r' },
+      { sign: 'I am the offline guide', keys: '\x03\x03' },
+    ];
+    tui.stdout!.setEncoding('utf8').on('data', (text: string) => {
+      drawn += text;
+      if (!drawn.includes(steps[0]?.sign ?? '\0')) return;
+      drawn = '';
+      tui.stdin!.write(steps.shift()?.keys ?? '');
+    });
+    const [code] = (await ended) as [number | null];
+    if (code !== 0) throw new Error(`the terminal frontend ended with exit code ${code}`);
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function run(root: string, cache: string, bundle: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
   return spawn(process.execPath, ['--require', preload, program, ...args], {
     cwd: join(root, 'work'),
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
     env: {
+      ...env,
       PATH: process.env.PATH,
       HOME: join(root, 'home'),
       BERTH_SOCKET: join(root, 's', 'berth.sock'),

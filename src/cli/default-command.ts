@@ -16,6 +16,7 @@ import type { Subcommand, Cli } from './subcommand.js';
 import { outputColumns, writeOut } from './terminal/standard-streams.js';
 import { readStdin } from './terminal/stdin.js';
 import { viewSession } from './attach/attached-view.js';
+import { canOpenTui, openTuiSession } from './attach/open-tui.js';
 
 const welcomeTitle = 'welcome';
 const welcomePrompt = 'help';
@@ -23,7 +24,7 @@ const welcomePrompt = 'help';
 const tuning = { hintMs: 1_000 } as const;
 
 /**
- * `berth` without arguments: at a terminal it attaches to the newest session of this directory, a text on standard input is sent to that
+ * `berth` without arguments: at a terminal it opens the newest session of this directory, a text on standard input is sent to that
  * session, and without either it runs a demonstration.
  */
 export const defaultCommand: Subcommand = {
@@ -32,7 +33,11 @@ export const defaultCommand: Subcommand = {
   async run(_args: object, cli) {
     if (process.stdin.isTTY && process.stdout.isTTY) {
       const berth = await cli.connect({ uiCapabilities: ['select', 'confirm', 'input', 'editor'] });
-      return viewSession(berth, await newestOrNew(berth, cli.notice), {});
+      const notices: string[] = [];
+      const sessionId = await newestOrNew(berth, (line) => notices.push(line));
+      if (canOpenTui()) return openTuiSession(berth, sessionId, { notices });
+      for (const line of notices) cli.notice(line);
+      return viewSession(berth, sessionId, {});
     }
     const text = await readPrompt(cli);
     const berth = await cli.connect();

@@ -51,6 +51,8 @@ export interface Berth {
   call<T extends CommandType>(type: T, payload?: CommandInput<T>): Promise<Reply<T>>;
   subscribe(options: SubscribeOptions): Promise<EventStream>;
   attach(sessionId: string, options?: AttachOptions): Promise<AttachedSession>;
+  /** Starts the daemon when none runs: attached sessions then reconnect. Rejects with StartFailed, and with NoDaemon without autostart. */
+  start(): Promise<void>;
   close(): void;
 }
 
@@ -207,6 +209,14 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
           return createDelivery({ sessionId: id, logId, outbox, submit, onDelivered, notice });
         },
       });
+    },
+    async start() {
+      try {
+        await connected();
+      } catch (error) {
+        if (!(error instanceof NoDaemon) || !start) throw error;
+        await start();
+      }
     },
     close() {
       closed = true;

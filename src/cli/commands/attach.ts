@@ -1,4 +1,5 @@
 import { viewSession } from '../attach/attached-view.js';
+import { canOpenTui, openTuiSession } from '../attach/open-tui.js';
 import { readCount, type Subcommand } from '../subcommand.js';
 
 interface Args {
@@ -12,7 +13,7 @@ export const attach: Subcommand = {
   usage: 'attach [session]',
   summary: 'Watch a session and talk to it. Ctrl-C leaves; the run goes on.',
   options: {
-    '--plain': 'line by line (the only view there is)',
+    '--plain': 'line by line instead of the full screen; what pipes and TERM=dumb get anyway',
     '--since <seq>': 'begin with what came after this place in the log; 0 is everything that is still there',
     '--json': 'print one event a line as JSON, and first what is running and asked',
   },
@@ -23,9 +24,11 @@ export const attach: Subcommand = {
     'A line answers the question that was open when its first character was typed. If that one was answered meanwhile, or one came',
     'where there was none, the line is not sent and you are told; the up arrow brings it back.',
   ].join('\n'),
-  async run({ session, since, json }: Args, cli) {
+  async run({ session, plain, since, json }: Args, cli) {
     const from = since === undefined ? undefined : readCount('--since', since, 0);
     const berth = await cli.connect({ uiCapabilities: ['select', 'confirm', 'input', 'editor'] });
-    return viewSession(berth, await cli.resolve(berth, session), { since: from, json });
+    const sessionId = await cli.resolve(berth, session);
+    if (!plain && !json && from === undefined && canOpenTui()) return openTuiSession(berth, sessionId);
+    return viewSession(berth, sessionId, { since: from, json });
   },
 };

@@ -32,6 +32,15 @@ export const clientLimits = {
   outboxRetryMaxMs: 1_000,
   /** Inputs whose state an attached client remembers. */
   sentInputsMax: 200,
+  // The terminal frontend
+  /** Of the output of a command that a person runs and shares with a message. */
+  sharedOutputUnitsMax: 100_000,
+  /** A program that reads the clipboard is not waited for longer. */
+  clipboardMs: 2_000,
+  /** Events of an absence that are read to sum it up and to play it again. */
+  replayedEventsMax: 20_000,
+  /** Of the file with what screens remember. */
+  screenFileBytesMax: 256 * 1024,
   // The command line
   listedSessionsDefault: 100,
   listedDecisionsDefault: 50,

@@ -1,0 +1,210 @@
+import type { AttachedSession } from '../../client/attach.js';
+import type { UiAnswer } from '../../protocol/requests/request-answers.js';
+import type { UiRequest } from '../../protocol/requests/requests.js';
+import { currentParams } from '../../protocol/requests/old-requests.js';
+import { readAnswer, toCard, type Choice, type RequestCard } from '../../view/questions.js';
+import { ruleText } from '../../view/rule-text.js';
+import { cardRows, wholeCard } from '../dock/question-card.js';
+import { createQuestionGate, openQuestions } from '../dock/question-state.js';
+import { createEditorPrompt } from '../overlays/editor-prompt.js';
+import { createPicker } from '../overlays/picker.js';
+import { createTextPrompt } from '../overlays/text-prompt.js';
+import { createViewer } from '../overlays/viewer.js';
+import type { Row } from '../rows/row.js';
+import { attempt, type TuiContext } from './context.js';
+import { accepted } from './refusals.js';
+
+export interface Answering {
+  /** The question that is shown. */
+  current(): UiRequest | undefined;
+  rows(columns: number, rowsMax: number, isFocused: boolean, isEditorEmpty: boolean): Row[];
+  painted(nowMs: number): void;
+  keyPressed(nowMs: number): void;
+  /** A typed character; true when it answered. Only a key that was pressed alone, and not while typing, can answer without the focus. */
+  onText(text: string, how: { isFocused: boolean; isEditorEmpty: boolean; isAlone: boolean; nowMs: number }): boolean;
+  /** A key of a focused card other than a character. */
+  onKey(key: string): boolean;
+  /** The keyboard comes to the card on purpose: questions for texts open at once. True when the card keeps the focus. */
+  focus(): boolean;
+  viewAll(): void;
+  next(): void;
+}
+
+interface Deps {
+  context: TuiContext;
+  attached: AttachedSession;
+  /** The keyboard goes back to the editor. */
+  release(): void;
+}
+
+/** Shows questions in the dock and answers them. */
+export function createAnswering({ context, attached, release }: Deps): Answering {
+  const gate = createQuestionGate();
+  const answered = new Set<string>();
+  const chosen = new Set<number>();
+  let preferred: string | undefined;
+  const cards = new WeakMap<UiRequest, RequestCard>();
+
+  function open(): UiRequest[] {
+    return openQuestions(attached.view().state.requests, answered);
+  }
+
+  function current(): UiRequest | undefined {
+    const all = open();
+    return all.find(({ request_id }) => request_id === preferred) ?? all[0];
+  }
+
+  function cardOf(request: UiRequest): RequestCard {
+    const card = cards.get(request) ?? toCard(request);
+    cards.set(request, card);
+    return card;
+  }
+
+  function respond({ request_id }: UiRequest, result: UiAnswer): void {
+    answered.add(request_id);
+    chosen.clear();
+    release();
+    context.invalidate();
+    attempt(context, 'not answered', async () => {
+      try {
+        accepted(await context.berth.call('ui_response', { request_id, result }));
+      } catch (error) {
+        answered.delete(request_id);
+        throw error;
+      }
+    });
+  }
+
+  function take(request: UiRequest, { answer, label }: Choice): void {
+    if (answer !== undefined) return respond(request, answer);
+    context.open(
+      createTextPrompt({
+        title: label,
+        onSubmit(reason) {
+          context.closeOverlay();
+          respond(request, { value: 'deny', reason });
+        },
+      }),
+    );
+  }
+
+  function askText(request: UiRequest, card: RequestCard): void {
+    const params = currentParams(request);
+    const options = {
+      title: card.title,
+      message: card.parts.map((part) => ('text' in part ? part.text : '')).join('\n'),
+      initial: card.preset,
+      onSubmit(text: string) {
+        const read = readAnswer(request, text);
+        if (!read.ok) {
+          context.notice(`type ${read.hint}`, 'alarm');
+          return;
+        }
+        context.closeOverlay();
+        respond(request, read.result);
+      },
+    };
+    const isLong = params.kind === 'question' && params.method === 'editor' && !card.isSecret;
+    context.open(isLong ? createEditorPrompt(options) : createTextPrompt({ ...options, isSecret: card.isSecret }));
+  }
+
+  function askChoice(request: UiRequest, card: RequestCard, isMulti: boolean): void {
+    const items = card.choices.map(({ key, label }) => ({ id: key, label }));
+    const answerOf = (keys: readonly string[]): void => {
+      const values = card.choices.filter(({ key }) => keys.includes(key)).map(({ answer }) => answer);
+      context.closeOverlay();
+      if (isMulti)
+        respond(
+          request,
+          values.filter((value) => typeof value === 'string'),
+        );
+      else if (values[0] !== undefined) respond(request, values[0]);
+    };
+    context.open(
+      createPicker({
+        title: card.title,
+        items: () => items,
+        onPick: ({ id }) => answerOf([id]),
+        ...(isMulti ? { multi: { onPick: (picked) => answerOf(picked.map(({ id }) => id)) } } : {}),
+      }),
+    );
+  }
+
+  function hintFor(card: RequestCard, isFocused: boolean, isEditorEmpty: boolean): string {
+    const needsText = card.choices.length === 0;
+    if (needsText) return 'Ctrl-O answers';
+    if (isFocused) return 'press a key to answer · v all of it · Esc back to the editor';
+    return isEditorEmpty ? 'press a key to answer · Ctrl-O looks closer' : 'you are typing: Ctrl-O answers';
+  }
+
+  function choose(request: UiRequest, card: RequestCard, key: string): boolean {
+    const choice = card.choices.find((one) => one.key === key);
+    if (!choice) return false;
+    if (isMultiple(request)) {
+      const at = card.choices.indexOf(choice);
+      if (!chosen.delete(at)) chosen.add(at);
+      context.invalidate();
+      return true;
+    }
+    take(request, choice);
+    return true;
+  }
+
+  return {
+    current,
+    rows(columns, rowsMax, isFocused, isEditorEmpty) {
+      const request = current();
+      if (!request) return [];
+      const card = cardOf(request);
+      const params = currentParams(request);
+      const rule = params.kind === 'approval' && params.remember.length > 0 ? params.remember.map(ruleText).join(', ') : undefined;
+      const hint = hintFor(card, isFocused, isEditorEmpty);
+      return cardRows({ card, waiting: open().length - 1, isFocused, rule, hint, chosen }, columns, rowsMax);
+    },
+    painted: (nowMs) => gate.painted(current()?.request_id, nowMs),
+    keyPressed: gate.keyPressed,
+    onText(text, { isFocused, isEditorEmpty, isAlone, nowMs }) {
+      const request = current();
+      if (!request || context.isObserver) return false;
+      const mayAnswer = isFocused || (isEditorEmpty && isAlone && gate.isSettled(request.request_id, nowMs));
+      return mayAnswer && choose(request, cardOf(request), text);
+    },
+    onKey(key) {
+      const request = current();
+      if (!request || key !== 'enter') return false;
+      const card = cardOf(request);
+      if (!isMultiple(request) || chosen.size === 0) return false;
+      respond(
+        request,
+        [...chosen].sort((a, b) => a - b).flatMap((at) => (typeof card.choices[at]?.answer === 'string' ? [card.choices[at].answer] : [])),
+      );
+      return true;
+    },
+    focus() {
+      const request = current();
+      if (!request || context.isObserver) return false;
+      const card = cardOf(request);
+      if (card.choices.length === 0) askText(request, card);
+      else if (card.choices.length > 9 || isMultiple(request)) askChoice(request, card, isMultiple(request));
+      else return true;
+      return false;
+    },
+    viewAll() {
+      const request = current();
+      if (!request) return;
+      const card = cardOf(request);
+      context.open(createViewer({ title: 'Question', rows: (columns) => wholeCard(card, columns), close: context.closeOverlay }));
+    },
+    next() {
+      const all = open();
+      const at = all.findIndex((request) => request === current());
+      preferred = all[(at + 1) % Math.max(1, all.length)]?.request_id;
+      context.invalidate();
+    },
+  };
+}
+
+function isMultiple(request: UiRequest): boolean {
+  const params = currentParams(request);
+  return params.kind === 'question' && params.method === 'select' && params.multi === true;
+}

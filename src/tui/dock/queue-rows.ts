@@ -1,0 +1,48 @@
+import type { QueuedInput } from '../../protocol/events.js';
+import { printableLine } from '../../view/printable.js';
+import { inputKindText, pauseText } from '../../view/queue-text.js';
+import type { SentInput, SentState } from '../../view/sent-inputs.js';
+import { row, span, spreadRow, type Row } from '../rows/row.js';
+
+/** Delivery marks: kept here, committed, taken by the model, held, came back. */
+export const sentMarks: Record<SentState, string> = { kept: '◌', committed: '✓', held: '⏸', taken: '✓✓', returned: '↩' };
+
+export interface QueueFacts {
+  inputs: readonly QueuedInput[];
+  sent: readonly SentInput[];
+  isPaused: boolean;
+  /** The name of this client, whose inputs need no author. */
+  ownName: string;
+  /** The input that a person has chosen; undefined while the queue has no focus. */
+  chosenId: string | undefined;
+}
+
+const layout = { rowsMax: 6 } as const;
+
+/** What waits: here for a daemon, and in the daemon's queue. */
+export function queueRows({ inputs, sent, isPaused, ownName, chosenId }: QueueFacts, columns: number): Row[] {
+  const kept = sent.filter(({ state, inputId }) => state === 'kept' && !inputs.some(({ input_id }) => input_id === inputId));
+  const rows = [
+    ...inputs.map(({ input_id, kind, text, hold, client }) => {
+      const author = client !== null && client !== ownName ? ` ${printableLine(client)}` : '';
+      return queueRow(
+        { mark: sentMarks[hold ? 'held' : 'committed'], about: `${inputKindText(kind)}${author}`, text, isChosen: input_id === chosenId },
+        columns,
+      );
+    }),
+    ...kept.map(({ text, command }) =>
+      queueRow({ mark: sentMarks.kept, about: `${inputKindText(command)}, not sent yet`, text, isChosen: false }, columns),
+    ),
+  ];
+  const shown =
+    rows.length > layout.rowsMax
+      ? [...rows.slice(0, layout.rowsMax - 1), row(span(`  … ${rows.length - layout.rowsMax + 1} more wait`, 'muted'))]
+      : rows;
+  const pause = isPaused && inputs.length > 0 ? [row(span(`⏸ queue ${pauseText(inputs.length)} · /resume goes on`, 'warn'))] : [];
+  return [...pause, ...shown];
+}
+
+function queueRow({ mark, about, text, isChosen }: { mark: string; about: string; text: string; isChosen: boolean }, columns: number): Row {
+  const style = isChosen ? { reverse: true } : {};
+  return spreadRow([span(`${mark} `, 'accent'), span(printableLine(text), style)], [span(` ${about} `, 'muted')], columns);
+}

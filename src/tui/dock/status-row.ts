@@ -1,0 +1,73 @@
+import { formatDuration } from '../../view/durations.js';
+import { printableLine } from '../../view/printable.js';
+import { describeStatus } from '../../view/status-text.js';
+import type { SessionView } from '../../view/session-view.js';
+import { span, spreadRow, type Row, type Span } from '../rows/row.js';
+
+export interface StatusFacts {
+  view: SessionView;
+  /** What keys do now, most useful first. */
+  hints: readonly string[];
+  /** Open questions of other sessions. */
+  askedElsewhere: number;
+}
+
+/** What the keys do, context left, tokens and cost. */
+export function statusRow({ view, hints, askedElsewhere }: StatusFacts, columns: number): Row {
+  const { usage, contextLeftPercent } = view.state;
+  const right: Span[] = [
+    ...(askedElsewhere === 0
+      ? []
+      : [span(`${askedElsewhere} ${askedElsewhere === 1 ? 'session asks' : 'sessions ask'} you · `, { tone: 'warn', bold: true })]),
+    ...(contextLeftPercent === null ? [] : [span(`${contextLeftPercent} % left · `, contextLeftPercent < 15 ? 'warn' : 'muted')]),
+    ...(usage === null
+      ? []
+      : [span(`${compact(usage.input + usage.cache_read + usage.cache_write)} in ${compact(usage.output)} out`, 'muted')]),
+    ...(usage?.cost_usd ? [span(` · $${usage.cost_usd.toFixed(2)}`, 'muted')] : []),
+  ];
+  return spreadRow([span(` ${hints.join(' · ')}`, 'muted')], [...right, span(' ')], columns);
+}
+
+/** 950, 1.2k, 34k, 1.2M */
+export function compact(count: number): string {
+  if (count < 1_000) return String(count);
+  if (count < 10_000) return `${(count / 1_000).toFixed(1)}k`;
+  if (count < 1_000_000) return `${Math.round(count / 1_000)}k`;
+  return `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+const spinner = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;
+
+export interface WorkingFacts {
+  view: SessionView;
+  /** When this screen saw the run begin; undefined when it was already running. */
+  sinceMs: number | undefined;
+  nowMs: number;
+  /** Advances with time; undefined when nobody looks. */
+  tick: number | undefined;
+}
+
+/** What the run is doing; no row without a run. */
+export function workingRows({ view, sinceMs, nowMs, tick }: WorkingFacts, columns: number): Row[] {
+  const { run, compaction, requests } = view.state;
+  const statuses = Object.values(view.status).map((text) => printableLine(describeStatus(text, nowMs)));
+  if (!run && !compaction && statuses.length === 0) return [];
+  const doing = run?.aborting
+    ? 'stopping'
+    : requests.length > 0
+      ? 'waits for your answer'
+      : compaction
+        ? 'summarising old messages'
+        : view.tools.length > 0
+          ? `running ${view.tools.length === 1 ? printableLine(view.tools[0]?.name ?? '') : `${view.tools.length} tools`}`
+          : view.open.some(({ blocks }) => blocks.length > 0)
+            ? 'answering'
+            : run
+              ? 'thinking'
+              : '';
+  const mark = requests.length > 0 ? '?' : tick === undefined ? '●' : (spinner[tick % spinner.length] ?? '●');
+  const elapsed =
+    run && sinceMs !== undefined ? ` ${formatDuration(Math.floor((nowMs - sinceMs) / 1_000) * 1_000).replace('.0 s', ' s')}` : '';
+  const words = [doing, ...statuses].filter((text) => text !== '').join(' · ');
+  return [spreadRow([span(`${mark} `, 'accent'), span(words, 'accent'), span(elapsed === ' 0 ms' ? '' : elapsed, 'muted')], [], columns)];
+}

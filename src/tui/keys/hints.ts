@@ -1,0 +1,21 @@
+import { actions, type Action } from './actions.js';
+import type { PaneParts } from '../app/session-pane.js';
+
+/** What the keys do here and now, most useful first. */
+export function hintsFor({ keyMap, editor, focus, view, answering }: PaneParts, hasOverlay: boolean): string[] {
+  if (hasOverlay) return [];
+  const here = focus();
+  const { run } = view().state;
+  const isWanted = ({ name }: Action): boolean => {
+    if (name === 'send' || name === 'followUp') return !editor.isEmpty() && (name === 'send' || run !== null);
+    if (name === 'help') return editor.isEmpty();
+    return name !== 'question' || answering.current() !== undefined;
+  };
+  const wanted = (actions as readonly Action[]).filter(
+    (action) => action.hint !== undefined && (action.focus === here || action.focus === 'always') && isWanted(action),
+  );
+  const near = [...wanted.filter((action) => action.focus === here), ...wanted.filter((action) => action.focus !== here)];
+  const stop = run && !run.aborting ? ['Esc Esc stop'] : [];
+  const hints = near.map(({ name, hint = '' }) => `${keyMap.keysOf(name)[0] ?? ''} ${name === 'send' && run ? 'steer' : hint}`);
+  return here === 'editor' ? [...stop, ...hints] : [...hints, 'Esc back'];
+}

@@ -1,0 +1,87 @@
+import { allActions, type Action, type Focus } from './actions.js';
+
+/** Keys of a person's settings: the name of an action to its key or keys; no keys unbind it. */
+export type KeySettings = Readonly<Record<string, string | readonly string[]>>;
+
+export interface KeyMap {
+  /** The name of the action that a key means here. */
+  find(key: string, focus: Focus): string | undefined;
+  /** The keys of an action as people read them. */
+  keysOf(name: string): readonly string[];
+}
+
+export type KeyMapResult = { ok: true; keyMap: KeyMap } | { ok: false; problems: readonly string[] };
+
+/** The keys of all actions. Two actions with one key in the same place are an error that names both. */
+export function createKeyMap(settings: KeySettings = {}): KeyMapResult {
+  const problems: string[] = [];
+  const names = new Set(allActions.map(({ name }) => name));
+  for (const name of Object.keys(settings)) {
+    if (!names.has(name)) problems.push(`keys.${name}: there is no such action; ? lists them`);
+  }
+  const byPlace = new Map<string, Action>();
+  const keysByName = new Map<string, readonly string[]>();
+  const own = new Set(Object.keys(settings));
+  // What a person has chosen counts before what is usual.
+  for (const action of [...allActions].sort((a, b) => Number(own.has(b.name)) - Number(own.has(a.name)))) {
+    const chosen = settings[action.name];
+    const keys = (chosen === undefined ? action.keys : typeof chosen === 'string' ? [chosen] : chosen).map(normalizeKey);
+    const kept: string[] = [];
+    for (const key of keys) {
+      const place = `${action.focus} ${key}`;
+      const other = byPlace.get(place);
+      if (!other) {
+        byPlace.set(place, action);
+        kept.push(key);
+      } else if (own.has(action.name) && own.has(other.name)) {
+        problems.push(`keys: ${key} is bound to both ${other.name} (${other.label}) and ${action.name} (${action.label})`);
+      }
+    }
+    keysByName.set(action.name, kept);
+  }
+  if (problems.length > 0) return { ok: false, problems };
+  return {
+    ok: true,
+    keyMap: {
+      find: (key, focus) => byPlace.get(`${focus} ${normalizeKey(key)}`)?.name ?? byPlace.get(`always ${normalizeKey(key)}`)?.name,
+      keysOf: (name) => (keysByName.get(name) ?? []).map(keyLabel),
+    },
+  };
+}
+
+const modifiers = ['ctrl', 'alt', 'shift', 'super'] as const;
+
+/** One spelling for each key: modifiers in a fixed order. */
+function normalizeKey(typed: string): string {
+  if (typed.length === 1) return typed;
+  const parts = typed.split('+');
+  const key = typed.endsWith('++') ? '+' : (parts.at(-1) ?? '');
+  const held = modifiers.filter((name) => parts.slice(0, -1).some((part) => part.toLowerCase() === name));
+  return [...held, key.length === 1 ? key : key.toLowerCase()].join('+');
+}
+
+const names: Partial<Record<string, string>> = {
+  escape: 'Esc',
+  enter: 'Enter',
+  tab: 'Tab',
+  space: 'Space',
+  pageup: 'PgUp',
+  pagedown: 'PgDn',
+  up: '↑',
+  down: '↓',
+  left: '←',
+  right: '→',
+  backspace: 'Backspace',
+  delete: 'Del',
+  home: 'Home',
+  end: 'End',
+};
+
+/** `Ctrl-P`, `Shift-Tab`, `?` */
+export function keyLabel(key: string): string {
+  if (key.length === 1) return key;
+  const parts = normalizeKey(key).split('+');
+  const last = parts.at(-1) ?? '';
+  const label = names[last] ?? (last.length === 1 && parts.length > 1 ? last.toUpperCase() : last);
+  return [...parts.slice(0, -1).map((part) => `${part.charAt(0).toUpperCase()}${part.slice(1)}`), label].join('-');
+}

@@ -1,0 +1,108 @@
+import { decodePrintableKey, isKeyRelease, parseKey, setKittyProtocolActive } from '@earendil-works/pi-tui/dist/keys.js';
+import { StdinBuffer } from '@earendil-works/pi-tui/dist/stdin-buffer.js';
+
+/** What a person did at the terminal, or what the terminal answered. */
+export type TerminalInput =
+  | { kind: 'key'; key: string }
+  /** Text that was typed: one grapheme, or more from an input method. `isAlone` when nothing else arrived with it, as a paste or typing ahead would. */
+  | { kind: 'text'; text: string; isAlone: boolean }
+  | { kind: 'paste'; text: string }
+  | { kind: 'mouse'; action: 'press' | 'release' | 'drag' | 'wheel_up' | 'wheel_down'; column: number; row: number; shift: boolean }
+  | { kind: 'focus'; focused: boolean }
+  /** The terminal understands kitty's keyboard protocol. */
+  | { kind: 'kitty_keyboard' }
+  | { kind: 'background'; brightness: number };
+
+export interface TerminalInputReader {
+  push(bytes: Buffer): void;
+  close(): void;
+}
+
+/** An escape sequence may come in pieces over a slow link; a lone Escape counts after this time. */
+const tuning = { escapeMs: 50, pasteGapMs: 20 } as const;
+
+/** Splits what arrives from a terminal into keys, texts, pastes and mouse actions. */
+export function createTerminalInput(onInput: (input: TerminalInput) => void): TerminalInputReader {
+  const buffer = new StdinBuffer({ timeout: tuning.escapeMs });
+  const utf8 = new TextDecoder();
+  let arrived = '';
+  let pastedMs = -Infinity;
+  let marksPastes = false;
+  buffer.on('data', (sequence: string) => {
+    if (pasteModeAnswer.test(sequence)) marksPastes = true;
+    const input = readSequence(sequence);
+    if (input) onInput(input.kind === 'text' ? { ...input, isAlone: arrived === sequence } : input);
+  });
+  buffer.on('paste', (text: string) => {
+    marksPastes = true;
+    onInput({ kind: 'paste', text });
+  });
+  return {
+    push(bytes) {
+      arrived = utf8.decode(bytes, { stream: true });
+      if (arrived === '') return;
+      const nowMs = performance.now();
+      if (!marksPastes && isUnmarkedPaste(arrived, nowMs - pastedMs <= tuning.pasteGapMs)) {
+        pastedMs = nowMs;
+        onInput({ kind: 'paste', text: arrived });
+      } else buffer.process(arrived);
+    },
+    close: () => buffer.destroy(),
+  };
+}
+
+/**
+ * Whether a terminal that does not mark its pastes sent one: nobody presses Enter and types on within one read. What follows at once is
+ * the rest of it.
+ */
+function isUnmarkedPaste(arrived: string, follows: boolean): boolean {
+  return /^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+$/.test(arrived) && (follows ? arrived.length > 1 : /[\r\n][^\r\n]/.test(arrived));
+}
+
+const mouse = /^\x1b\[<(\d+);(\d+);(\d+)([Mm])$/;
+const kittyAnswer = /^\x1b\[\?\d+u$/;
+const deviceAnswer = /^\x1b\[(\?|>)[\d;]*c$/;
+/** A terminal that knows bracketed paste (mode 2004), set or not. */
+const pasteModeAnswer = /^\x1b\[\?2004;[123]\$y$/;
+const backgroundAnswer = /^\x1b\]11;rgb:([\da-f]+)\/([\da-f]+)\/([\da-f]+)(\x07|\x1b\\)$/i;
+
+function readSequence(sequence: string): TerminalInput | undefined {
+  if (sequence === '\x1b[I' || sequence === '\x1b[O') return { kind: 'focus', focused: sequence === '\x1b[I' };
+  const [, code, column, row, end] = mouse.exec(sequence) ?? [];
+  if (code !== undefined) return readMouse(Number(code), Number(column), Number(row), end === 'M');
+  if (kittyAnswer.test(sequence)) {
+    setKittyProtocolActive(true);
+    return { kind: 'kitty_keyboard' };
+  }
+  const [, red, green, blue] = backgroundAnswer.exec(sequence) ?? [];
+  if (red !== undefined && green !== undefined && blue !== undefined)
+    return { kind: 'background', brightness: brightnessOf([red, green, blue]) };
+  if (deviceAnswer.test(sequence) || /^\x1b\[\?[\d;]*\$y$/.test(sequence) || /^\x1b[\]P_^]/.test(sequence) || isKeyRelease(sequence))
+    return undefined;
+  const printable = decodePrintableKey(sequence);
+  if (printable !== undefined) return { kind: 'text', text: printable, isAlone: false };
+  // Alt and Enter arrive as Escape and a carriage return.
+  const key = parseKey(sequence);
+  if (key === undefined) return isText(sequence) ? { kind: 'text', text: sequence, isAlone: false } : undefined;
+  if (key === 'space') return { kind: 'text', text: ' ', isAlone: false };
+  return isText(sequence) ? { kind: 'text', text: sequence, isAlone: false } : { kind: 'key', key };
+}
+
+function isText(sequence: string): boolean {
+  return /^[^\x00-\x1f\x7f-\x9f]+$/.test(sequence);
+}
+
+function readMouse(code: number, column: number, row: number, isPress: boolean): TerminalInput | undefined {
+  const at = { column: column - 1, row: row - 1, shift: (code & 4) !== 0 };
+  if ((code & 64) !== 0) return { kind: 'mouse', action: (code & 1) === 0 ? 'wheel_up' : 'wheel_down', ...at };
+  const isLeft = (code & 3) === 0;
+  if ((code & 32) !== 0) return isLeft ? { kind: 'mouse', action: 'drag', ...at } : undefined;
+  if (!isPress) return { kind: 'mouse', action: 'release', ...at };
+  return isLeft ? { kind: 'mouse', action: 'press', ...at } : undefined;
+}
+
+/** From 0 (black) to 1 (white). */
+function brightnessOf(parts: readonly string[]): number {
+  const [red = 0, green = 0, blue = 0] = parts.map((hex) => parseInt(hex, 16) / (16 ** hex.length - 1));
+  return 0.299 * red + 0.587 * green + 0.114 * blue;
+}

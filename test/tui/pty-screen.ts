@@ -1,0 +1,112 @@
+import { spawn } from '@lydell/node-pty';
+import xterm from '@xterm/headless';
+import { program } from '../support/daemon.js';
+
+export interface PtySetup {
+  args?: readonly string[];
+  cwd: string;
+  env: Record<string, string>;
+  columns?: number;
+  rows?: number;
+}
+
+/** `berth` in a real pseudo-terminal, and a terminal emulator that shows what it draws. */
+export interface PtyScreen extends AsyncDisposable {
+  readonly pid: number;
+  /** Bytes as a keyboard sends them. */
+  send(bytes: string): void;
+  /** The screen, a string a row, without the blanks at the right. */
+  rows(): string[];
+  text(): string;
+  /** Resolves with the screen once it fits; rejects with the screen when it does not in time. */
+  until(fits: string | RegExp | ((text: string) => boolean), what?: string): Promise<string>;
+  /** Everything that was written to the terminal. */
+  bytes(): string;
+  cursor(): { row: number; column: number };
+  isAlternate(): boolean;
+  resize(columns: number, rows: number): void;
+  kill(signal: NodeJS.Signals): void;
+  exited(): Promise<{ exitCode: number; signal: number | undefined }>;
+}
+
+const patienceMs = 45_000;
+
+export function openPty({ args = [], cwd, env, columns = 100, rows = 30 }: PtySetup): PtyScreen {
+  const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 1_000 });
+  const pty = spawn(process.execPath, [program, ...args], {
+    name: 'xterm-256color',
+    cols: columns,
+    rows,
+    cwd,
+    env: { LANG: 'C.UTF-8', ...env, TERM: env.TERM ?? 'xterm-256color' },
+  });
+  let written = '';
+  const waiting: (() => void)[] = [];
+  let ended: { exitCode: number; signal: number | undefined } | undefined;
+  const wake = (): void => waiting.splice(0).forEach((resolve) => resolve());
+  pty.onData((data) => {
+    written += data;
+    terminal.write(data, wake);
+  });
+  // The emulator answers what it is asked, as a terminal does.
+  terminal.onData((answer) => pty.write(answer));
+  const exit = new Promise<{ exitCode: number; signal: number | undefined }>((resolve) =>
+    pty.onExit(({ exitCode, signal }) => {
+      ended = { exitCode, signal };
+      resolve(ended);
+      wake();
+    }),
+  );
+
+  function readRows(): string[] {
+    const { active } = terminal.buffer;
+    return Array.from(
+      { length: terminal.rows },
+      (_, at) =>
+        active
+          .getLine(active.viewportY + at)
+          ?.translateToString(true)
+          .trimEnd() ?? '',
+    );
+  }
+
+  return {
+    pid: pty.pid,
+    send: (bytes) => pty.write(bytes),
+    rows: readRows,
+    text: () => readRows().join('\n'),
+    async until(fits, what = String(fits)) {
+      const isFit =
+        typeof fits === 'function' ? fits : (text: string) => (typeof fits === 'string' ? text.includes(fits) : fits.test(text));
+      let isLate = false;
+      const late = setTimeout(() => {
+        isLate = true;
+        wake();
+      }, patienceMs);
+      try {
+        for (;;) {
+          const text = readRows().join('\n');
+          if (isFit(text)) return text;
+          if (ended || isLate) throw new Error(`${ended ? `ended (${ended.exitCode}) ` : ''}without ${what} on the screen:\n${text}`);
+          await new Promise<void>((resolve) => waiting.push(resolve));
+        }
+      } finally {
+        clearTimeout(late);
+      }
+    },
+    bytes: () => written,
+    cursor: () => ({ row: terminal.buffer.active.cursorY, column: terminal.buffer.active.cursorX }),
+    isAlternate: () => terminal.buffer.active.type === 'alternate',
+    resize(nextColumns, nextRows) {
+      terminal.resize(nextColumns, nextRows);
+      pty.resize(nextColumns, nextRows);
+    },
+    kill: (signal) => pty.kill(signal),
+    exited: () => exit,
+    async [Symbol.asyncDispose]() {
+      if (!ended) pty.kill('SIGKILL');
+      await exit;
+      terminal.dispose();
+    },
+  };
+}
