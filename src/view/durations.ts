@@ -17,3 +17,11 @@ export function formatDuration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
+
+/** A moment of the day in local time; its date if that is not today's. */
+export function formatClock(ms: number, nowMs: number): string {
+  const [moment, now] = [new Date(ms), new Date(nowMs)];
+  if (moment.toDateString() === now.toDateString()) return moment.toTimeString().slice(0, 8);
+  const pad = (part: number): string => String(part).padStart(2, '0');
+  return `${moment.getFullYear()}-${pad(moment.getMonth() + 1)}-${pad(moment.getDate())}`;
+}

@@ -1,32 +1,20 @@
-import { listSessions } from '../../client/resolve.js';
 import { limits } from '../../protocol/limits.js';
-import type { SessionListRow } from '../../protocol/views.js';
 import { formatAge } from '../../view/durations.js';
-import { printableLine } from '../../view/printable.js';
-import { describeActivity, sessionTitle } from '../../view/session-list.js';
-import { shortIds } from '../../view/short-ids.js';
-import { alignColumns, clipColumns, columnsOf } from '../terminal/columns.js';
-import { exit } from '../exit.js';
 import { currentDirectory } from '../directory.js';
-import { shortenHome } from '../home-path.js';
-import { outputColumns } from '../terminal/standard-streams.js';
+import { exit, WrongUsage } from '../exit.js';
+import { readSessions } from '../sessions/session-rows.js';
+import { toSessionTable } from '../sessions/session-table.js';
 import { readCount, type Subcommand } from '../subcommand.js';
+import { isDumb, isPersonThere, isTerminal, outputColumns } from '../terminal/standard-streams.js';
 
 interface Args {
   all?: true;
   archived?: true;
   here?: true;
   limit?: string;
+  watch?: true;
   json?: true;
 }
-
-const layout = {
-  titleColumnsMax: 60,
-  titleColumnsMin: 12,
-  /** The column with the newest prompt is shown only if it has this width. */
-  promptColumnsMin: 16,
-  promptColumnsMax: 40,
-} as const;
 
 export const ls: Subcommand = {
   usage: 'ls',
@@ -37,19 +25,33 @@ export const ls: Subcommand = {
     '--archived': 'only archived ones',
     '--here': 'only those of this directory',
     '--limit <n>': `at most so many (default: ${limits.listedSessionsDefault})`,
+    '--watch': 'keep the list on the screen up to date; with --json, print a line for each change',
     '--json': 'print one session a line as JSON',
   },
-  async run({ all, archived, here, limit, json }: Args, cli) {
+  notes:
+    'On the screen, ? marks a session that asks you, ● one that is running and ✗ one whose last run failed or was interrupted.\n' +
+    'With --watch --json, a line has the fields of the session, asks, and change: added, changed or removed.',
+  examples: {
+    'berth ls --here': 'the sessions of this directory',
+    'berth ls --watch': 'which of them needs me',
+    "berth ls --watch --json | jq -r 'select(.asks).title'": 'titles of sessions that ask, as they do',
+  },
+  async run({ all, archived, here, limit, watch, json }: Args, cli) {
     const rowsMax = limit === undefined ? limits.listedSessionsDefault : readCount('--limit', limit, 1);
+    const isScreen = isTerminal() && isPersonThere() && !isDumb();
+    if (watch && !json && !isScreen)
+      throw new WrongUsage('--watch draws on a terminal; here, use --watch --json, which prints a line for each change');
+    const filter = {
+      ...(here ? { cwd: currentDirectory() } : {}),
+      archived: archived ? ('only' as const) : all ? ('too' as const) : undefined,
+      rowsMax,
+    };
     const berth = await cli.connect();
-    const fits = { ...(here ? { cwd: currentDirectory() } : {}), ...(rowsMax < limits.pageRowsMax ? { limit: rowsMax + 1 } : {}) };
-    const [open, shut, asked] = await Promise.all([
-      archived ? [] : listSessions(berth, fits),
-      all || archived ? listSessions(berth, { ...fits, archived: true }) : [],
-      berth.call('list_ui_requests'),
-    ]);
-    const found = [...open, ...shut].sort((a, b) => (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0));
-    const rows = found.slice(0, rowsMax);
+    if (watch) {
+      const { watchAsJson, watchOnScreen } = await import('../sessions/watch-list.js');
+      return json ? watchAsJson(berth, filter, cli.notice) : watchOnScreen(berth, filter);
+    }
+    const { rows, asking, hasMore } = await readSessions(berth, filter);
     if (json) {
       for (const row of rows) cli.printJson(row);
       return exit.ok;
@@ -60,31 +62,10 @@ export const ls: Subcommand = {
       );
       return exit.ok;
     }
-    const asking = new Set(asked.ok ? asked.payload.requests.map((request) => request.session_id) : []);
-    for (const line of toSessionTable(rows, asking)) cli.print(line);
-    if (found.length > rows.length) cli.print(`… and more; berth ls --limit ${rowsMax * 10} shows them.`);
+    const now = Date.now();
+    const time = { head: 'AGE', of: (updatedMs: number) => formatAge(now - updatedMs) };
+    for (const line of toSessionTable(rows, { asking, columns: outputColumns(), time })) cli.print(line);
+    if (hasMore) cli.print(`… and more; berth ls --limit ${rowsMax * 10} shows them.`);
     return exit.ok;
   },
 };
-
-function toSessionTable(rows: SessionListRow[], asking: ReadonlySet<string>): string[] {
-  const ids = shortIds(rows.map((row) => row.session_id));
-  const now = Date.now();
-  const before = rows.map((row) => [
-    ids.get(row.session_id) ?? '',
-    describeActivity(row, asking.has(row.session_id)),
-    formatAge(now - Date.parse(row.updated_at)),
-    String(row.message_count),
-  ]);
-  const cwds = rows.map((row) => printableLine(shortenHome(row.cwd)));
-  const [head = '', ...heads] = alignColumns([['ID', 'STATE', 'AGE', 'MSGS', ''], ...before.map((cells) => [...cells, ''])]);
-  const room = outputColumns() - head.length - 2 - Math.max(...cwds.map(columnsOf));
-  const titleMax = Math.max(layout.titleColumnsMin, Math.min(layout.titleColumnsMax, room));
-  const titles = rows.map((row) => clipColumns(printableLine(sessionTitle(row)), titleMax));
-  const named = alignColumns([['TITLE', 'DIRECTORY', ''], ...titles.map((title, at) => [title, cwds[at] ?? '', ''])]);
-  const lines = [head, ...heads].map((line, at) => line + (named[at] ?? ''));
-  const left = Math.min(layout.promptColumnsMax, outputColumns() - Math.max(...lines.map(columnsOf)));
-  if (left < layout.promptColumnsMin) return lines.map((line) => line.trimEnd());
-  const prompts = rows.map((row) => (row.last_user_message === sessionTitle(row) ? '' : row.last_user_message));
-  return lines.map((line, at) => (line + (at === 0 ? 'LAST PROMPT' : clipColumns(printableLine(prompts[at - 1] ?? ''), left))).trimEnd());
-}
