@@ -12,7 +12,7 @@ import { createLineView } from './line-view.js';
 import { createLineWriter } from '../terminal/line-writer.js';
 import { replayEvents } from './replay.js';
 import { describeGone } from '../restart-hint.js';
-import { isColoured, outputColumns, writeErr, writeOut } from '../terminal/standard-streams.js';
+import { isColoured, isDumb, outputColumns, writeErr, writeOut } from '../terminal/standard-streams.js';
 import { createStyle } from '../terminal/style.js';
 
 interface Options {
@@ -20,21 +20,25 @@ interface Options {
   since?: number | undefined;
   /** Events as JSON lines instead of lines for people. */
   json?: boolean | undefined;
+  /** Only look: nothing is sent or answered. */
+  isObserver?: boolean | undefined;
 }
 
+const greeting = 'A line is sent when you press enter. /help lists more; ctrl-C on an empty line leaves, the run goes on.';
+const observerGreeting = 'You only look: nothing is sent or answered from here. Ctrl-C leaves.';
 const leaveSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Attaches to a session until the person leaves: prints events, and runs typed lines. With piped standard input, the view ends after the runs
  * of the sent messages, or when one of them asks a question; without messages, when no run is in progress.
  */
-export async function viewSession(berth: Berth, sessionId: string, { since, json }: Options): Promise<ExitCode> {
+export async function viewSession(berth: Berth, sessionId: string, { since, json, isObserver = false }: Options): Promise<ExitCode> {
   const { stdin, stdout } = process;
   const attached = await berth.attach(sessionId, {
     onDelivered: (sent) => input.settle(sent),
     onNotice: (text) => note(`[outbox] ${text}`),
   });
-  const interactive = stdin.isTTY && stdout.isTTY && !json && process.env.TERM !== 'dumb';
+  const interactive = stdin.isTTY && stdout.isTTY && !json && !isDumb();
   const terminal = interactive
     ? (await import('../terminal/terminal.js')).openTerminal({
         input: stdin,
@@ -45,7 +49,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
       })
     : undefined;
   const page = createLineWriter((text) => (terminal ? terminal.write(text) : writeOut(text)), outputColumns);
-  const view = createLineView(page, createStyle(isColoured()), (by) => by.includes(berth.hello().client_id));
+  const view = createLineView(page, createStyle(isColoured()), (by) => by.includes(berth.hello().client_id), { isObserver });
   const note = (text: string): void => (json ? writeErr(`${printable(text)}\n`) : view.note(printable(text)));
   const started = new Set<string>();
   const ended = new Set<string>();
@@ -66,6 +70,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     showQuestion: (request) => (json ? print(request) : view.question(request)),
     onRun: (runId) => started.add(runId),
     leave,
+    isObserver,
   });
 
   function openQuestion(): string | undefined {
@@ -87,13 +92,18 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     return started.size > 0 ? [...started].every((runId) => ended.has(runId)) : attached.view().state.run === null;
   }
 
+  /** Piped texts of an observer went nowhere. */
+  function wasRefused(): boolean {
+    return isObserver && hasPipedText;
+  }
+
   function keptCount(): number {
     return attached.sent().filter(({ state }) => state === 'kept').length;
   }
 
   function leaveIfOver(): void {
     const asked = input.question();
-    if (isInputEnded && hasPipedText && asked) unanswered = asked;
+    if (isInputEnded && hasPipedText && asked && !isObserver) unanswered = asked;
     if (isInputEnded) unsent = keptCount();
     if (unanswered || unsent > 0 || isOver()) attached.close();
   }
@@ -118,7 +128,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   try {
     if (!json) {
       page.line(createStyle(isColoured()).bold(titleOf(attached)));
-      if (interactive) view.note('A line is sent when you press enter. /help lists more; ctrl-C on an empty line leaves, the run goes on.');
+      if (interactive) view.note(isObserver ? observerGreeting : greeting);
     }
     const show = (event: WireEvent): void => (json ? print(event) : view.event(event));
     const replayed = since !== undefined && (await replayEvents({ berth, attached, after: since, show, note }));
@@ -142,7 +152,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
       writeErr(`berth: no daemon took ${unsent} of the messages; they are kept, and berth attach ${shortId(sessionId)} sends them\n`);
       return exit.refused;
     }
-    if (!unanswered) return exit.ok;
+    if (!unanswered) return wasRefused() ? exit.refused : exit.ok;
     const id = shortId(unanswered.request_id);
     writeErr(
       `berth: the run waits for an answer, and standard input has ended: ${toCard(unanswered).title}\n` +

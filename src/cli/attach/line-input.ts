@@ -26,6 +26,8 @@ interface Deps {
   /** A sent message was taken by this run. */
   onRun(runId: string): void;
   leave(): void;
+  /** Lines that would send, answer or change something are refused. */
+  isObserver?: boolean;
 }
 
 export interface LineInput {
@@ -59,8 +61,11 @@ const help = [
   '  //TEXT         send a text that begins with a slash',
 ];
 
+/** Slash commands of observers; those that set something with a text tell it without one. */
+const looking = /^\/(help|show|queue|quit|(model|mode)\s*$)/;
+
 /** Interprets the typed lines of an attached view: messages, answers and slash commands. */
-export function createLineInput({ berth, session, note, recallHint, showQuestion, onRun, leave }: Deps): LineInput {
+export function createLineInput({ berth, session, note, recallHint, showQuestion, onRun, leave, isObserver = false }: Deps): LineInput {
   const { sessionId: session_id, view } = session;
   let last: Promise<void> = Promise.resolve();
   /** Requests whose answers were accepted but are not in the view yet. */
@@ -185,6 +190,9 @@ export function createLineInput({ berth, session, note, recallHint, showQuestion
   }
 
   async function runLine(line: string, questionId: string | undefined): Promise<void> {
+    if (isObserver && line.trim() !== '' && !looking.test(line)) {
+      throw new Refused('this view only looks, because of --observe; berth attach without it sends and answers');
+    }
     const [, name, text = ''] = /^\/(\w*)(?:\s+([^]*))?$/.exec(line) ?? [];
     if (name === undefined || line.startsWith('//')) return answerOrSend(line.replace(/^\/\//, '/'), questionId);
     const act = Object.hasOwn(slashCommands, name) ? slashCommands[name] : undefined;

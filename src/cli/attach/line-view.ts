@@ -39,8 +39,8 @@ export interface LineView {
   question(request: EventPayload<'ui_request'>): void;
 }
 
-/** Renders a session as lines while it runs. `isOwn` tells whether an answer came from this client. */
-export function createLineView(page: LineWriter, style: Style, isOwn: (by: string) => boolean): LineView {
+/** Renders a session as lines while it runs. `isOwn` tells whether an answer came from this client; an observer can give none. */
+export function createLineView(page: LineWriter, style: Style, isOwn: (by: string) => boolean, { isObserver = false } = {}): LineView {
   const stream = createMessageStream((messageId, kind, piece) =>
     page.flow(`${messageId} ${kind}`, piece, kind === 'thinking' ? { paint: style.dim } : {}),
   );
@@ -153,7 +153,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   }
 
   function showRequest(request: EventPayload<'ui_request'>, shownAs: ShowOptions): void {
-    questionLines(request, { style, ...shownAs }).forEach(page.line);
+    questionLines(request, { style, isObserver, ...shownAs }).forEach(page.line);
   }
 
   function resolve(resolved: EventPayload<'ui_resolved'>): void {
@@ -165,7 +165,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   function endRun(id: string, ended: Pick<EventPayload<'agent_end'>, 'outcome' | 'error'> & { abandoned?: boolean }): void {
     endedRun = id;
     const ending = describeEnding(ended);
-    const advice = adviseResume(ending, `/resume here, or berth resume ${sessionName},`);
+    const advice = adviseResume(ending, isObserver ? `berth resume ${sessionName}` : `/resume here, or berth resume ${sessionName},`);
     const line = `[run] ${clipTrouble(ending.text)}${advice === '' ? '' : `; ${advice}`}`;
     if (ending.level === 'alarm') alarm(line);
     else note(line);

@@ -39,14 +39,23 @@ export function requestLines(
   ];
 }
 
+interface QuestionOptions extends ShowOptions {
+  style: Style;
+  /** Nothing can be answered from here. */
+  isObserver?: boolean;
+}
+
 /** Renders a request with how it is answered where lines are typed. */
-export function questionLines(request: UiRequest, options: ShowOptions & { style: Style }): string[] {
+export function questionLines(request: UiRequest, { isObserver = false, ...options }: QuestionOptions): string[] {
   const { style } = options;
+  const id = shortId(request.request_id);
   const [title = '', ...more] = requestLines(request, options);
-  const how = isSecret(request)
-    ? `the answer is secret: berth answer ${shortId(request.request_id)} - reads it from standard input`
-    : `type ${hintOf(request)}`;
-  return [style.bold(`[question] ${title}`), ...more.map((line) => `  ${line}`), style.dim(`  ${how}; /skip gives no answer`)];
+  const how = isObserver
+    ? `berth answer ${id} answers it`
+    : isSecret(request)
+      ? `the answer is secret: berth answer ${id} - reads it from standard input; /skip gives no answer`
+      : `type ${hintOf(request)}; /skip gives no answer`;
+  return [style.bold(`[question] ${title}`), ...more.map((line) => `  ${line}`), style.dim(`  ${how}`)];
 }
 
 function partLines(part: CardPart, style: Style, linesMax: number): ClippedLines {

@@ -41,3 +41,8 @@ export async function watchSession(berth: Berth, sessionId: string): Promise<Att
     openDelivery: () => noDelivery,
   });
 }
+
+/** A connection whose attached sessions only look, for views that attach by themselves. */
+export function toObserver(berth: Berth): Berth {
+  return { ...berth, attach: (sessionId) => watchSession(berth, sessionId) };
+}
