@@ -22,6 +22,6 @@ v8.setFlagsFromString = () => undefined;
 vm.Script = class extends vm.Script {
   constructor(source, options) {
     super(source, options);
-    if (basename(options.filename) === bundle) process.on('exit', () => writeFileSync(file, this.createCachedData()));
+    if (basename(options?.filename ?? '') === bundle) process.on('exit', () => writeFileSync(file, this.createCachedData()));
   }
 };

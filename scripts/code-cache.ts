@@ -74,7 +74,8 @@ async function useTui(tui: ChildProcess): Promise<void> {
 function run(root: string, cache: string, bundle: string, args: readonly string[], env: Record<string, string> = {}): ChildProcess {
   return spawn(process.execPath, ['--require', preload, program, ...args], {
     cwd: join(root, 'work'),
-    stdio: ['pipe', 'pipe', 'inherit'],
+    // The frontend says good-bye there.
+    stdio: ['pipe', 'pipe', bundle === 'tui.cjs' ? 'ignore' : 'inherit'],
     env: {
       ...env,
       PATH: process.env.PATH,

@@ -1,5 +1,6 @@
 import { refusal } from '../protocol/errors.js';
-import { noSession, type EventPayload, type Fact } from '../protocol/events.js';
+import type { EventPayload, Fact } from '../protocol/events.js';
+import { noSession } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import type { RuleRow } from '../protocol/permissions.js';
 import { accept, refuse, type Decision } from './decision.js';

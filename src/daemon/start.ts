@@ -8,7 +8,8 @@ import { createSystemPrompt } from '../context/system-prompt.js';
 import { accept } from '../core/decision.js';
 import { createEngine, type Engine } from '../engine/engine.js';
 import { commands, type CommandType } from '../protocol/commands/commands.js';
-import { noSession, type Fact } from '../protocol/events.js';
+import type { Fact } from '../protocol/events.js';
+import { noSession } from '../protocol/ids.js';
 import { makeId, type IdPrefix } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { createClients } from '../server/clients.js';
@@ -296,7 +297,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
 /** Commands that may start a run or that need the policy: the lazy modules of tools and policy are loaded before them. */
 function usesTools(type: CommandType): boolean {
   if (type === 'drain' || type === 'shutdown') return false;
-  return commands[type].role === 'controller' || type === 'attach' || type === 'list_permissions' || type === 'get_ruling';
+  return commands[type].role === 'controller' || type === 'attach' || type === 'list_permissions' || type === 'get_ruling' || type === 'list_files';
 }
 
 function ensureLogId({ store, bookkeeping }: Engine, path: string): string {

@@ -1,5 +1,6 @@
 import { abandonedRunOf, abortReasonOf } from '../core/session.js';
-import { noSession, type DurableEvent, type EventPayload } from '../protocol/events.js';
+import type { DurableEvent, EventPayload } from '../protocol/events.js';
+import { noSession } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import type { AnchorRows } from './rows/anchor-rows.js';
 import type { EntryRows } from './rows/entry-rows.js';

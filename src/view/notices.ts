@@ -1,5 +1,6 @@
 import { unexplainedAbort } from '../core/session.js';
-import { noSession, type EventPayload, type QueuedInput, type WireEvent } from '../protocol/events.js';
+import type { EventPayload, QueuedInput, WireEvent } from '../protocol/events.js';
+import { noSession } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { clipLine } from './clip-text.js';
 import { formatDuration } from './durations.js';

@@ -11,7 +11,8 @@ import { emptySession, evolve, type SessionState } from '../../src/core/session.
 import { createEngine, type Engine } from '../../src/engine/engine.js';
 import { commands, type CommandInput, type CommandType, type ReplyPayload } from '../../src/protocol/commands/commands.js';
 import type { Refusal } from '../../src/protocol/errors.js';
-import { noSession, type DurableEvent, type WireEvent } from '../../src/protocol/events.js';
+import type { DurableEvent, WireEvent } from '../../src/protocol/events.js';
+import { noSession } from '../../src/protocol/ids.js';
 import { makeId, type IdPrefix } from '../../src/protocol/ids.js';
 import type { Message } from '../../src/protocol/messages.js';
 import { createOfflineProvider } from '../../src/providers/offline/offline-provider.js';

@@ -12,7 +12,7 @@ import { createFrameLoop } from './frame-loop.js';
 import { createKeyMap, type KeySettings } from '../keys/key-map.js';
 import { createNoticeBoard } from './notice-board.js';
 import { createScreenMemory, type MemoryFile } from './screen-memory.js';
-import { createSessionPane, type SessionPane } from './session-pane.js';
+import { createSessionPane, type SessionPane } from '../pane/session-pane.js';
 import { watchRequests } from './request-watch.js';
 
 export interface TuiOptions {

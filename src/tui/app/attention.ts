@@ -29,7 +29,8 @@ export function createAttentionSigns(write: (text: string) => void): AttentionSi
   return {
     show(view) {
       const now = attentionOf(view);
-      const name = sessionTitleText(view);
+      // A tool may have set a title.
+      const name = view.title === '' ? sessionTitleText(view) : printableLine(view.title);
       const sequence = `\x1b]0;${marks[now]} ${name} · berth\x07${progress[now]}`;
       if (sequence !== written) write(sequence);
       written = sequence;

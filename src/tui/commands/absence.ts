@@ -3,7 +3,7 @@ import { limits } from '../../protocol/limits.js';
 import { absenceText, sumUpAbsence } from '../../view/replay/absence.js';
 import { emptyView, type SessionView } from '../../view/session-view.js';
 import { attempt } from '../app/context.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { createPicker } from '../overlays/picker.js';
 import { showChangesIn } from './changes.js';
 

@@ -1,7 +1,7 @@
 import type { Message } from '../../protocol/messages.js';
 import { printable, printableLine } from '../../view/printable.js';
 import { attempt } from '../app/context.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { createPicker, type PickerItem } from '../overlays/picker.js';
 import { createViewer } from '../overlays/viewer.js';
 import { row, span, type Row } from '../rows/row.js';

@@ -2,7 +2,7 @@ import { formatAge } from '../../view/durations.js';
 import { printableLine } from '../../view/printable.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { createPicker } from '../overlays/picker.js';
 
 /** The drafts of this session, also those of other clients: one is taken into the editor. */

@@ -7,7 +7,7 @@ import { shortId } from '../../view/short-ids.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
 import { sessionTitleText } from '../app/names.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 
 /** Writes the whole conversation to a new Markdown file, also what is not loaded. */
 export function exportSession(file: string, { context, attached }: PaneParts): void {

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 
 /** Writes the text in `$VISUAL` or `$EDITOR`, which has the terminal meanwhile. */
 export function openExternalEditor({ context, editor }: PaneParts): void {

@@ -2,7 +2,7 @@ import type { CommandInput } from '../../protocol/commands/commands.js';
 import { printableLine } from '../../view/printable.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { createPicker, type PickerItem } from '../overlays/picker.js';
 
 type Thinking = NonNullable<CommandInput<'set_model'>['thinking']>;

@@ -1,5 +1,5 @@
 import { allActions } from '../keys/actions.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { createPicker, type PickerItem } from '../overlays/picker.js';
 
 /** Everything that can be done, by keys and by commands, filtered by typing. What is chosen is done. */

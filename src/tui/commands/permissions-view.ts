@@ -4,7 +4,7 @@ import { ruleSentence, ruleText } from '../../view/rule-text.js';
 import { modes } from '../../view/modes.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { createPicker } from '../overlays/picker.js';
 
 /** The rules that count in this session; those that were said here can be removed. */

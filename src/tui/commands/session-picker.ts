@@ -7,7 +7,7 @@ import { describeActivity, sessionTitle } from '../../view/session-list.js';
 import { shortId } from '../../view/short-ids.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { shortenPath } from '../dock/header.js';
 import { createPicker, type PickerItem } from '../overlays/picker.js';
 import { createTextPrompt } from '../overlays/text-prompt.js';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { limits } from '../../protocol/limits.js';
 import { printable } from '../../view/printable.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { createViewer } from '../overlays/viewer.js';
 import { span, type Row } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';

@@ -4,7 +4,7 @@ import { modeNames, toMode } from '../../view/modes.js';
 import { resumeActionFor } from '../../view/run-outcome.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import type { CommandEntry } from '../editor/completion/targets.js';
 import { createTextPrompt } from '../overlays/text-prompt.js';
 import { showChanges } from './changes.js';

@@ -4,7 +4,7 @@ import { describeEnding } from '../../view/run-outcome.js';
 import { usageText } from '../../view/usage-text.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { createViewer } from '../overlays/viewer.js';
 import { row, span, type Row } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';

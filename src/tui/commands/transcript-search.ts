@@ -1,7 +1,7 @@
 import { limits } from '../../protocol/limits.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 import { createTextPrompt } from '../overlays/text-prompt.js';
 
 /** Search in the transcript: in what is loaded, and through the daemon's full-text index in what is not. */

@@ -9,8 +9,6 @@ export interface CardFacts {
   /** How many others wait behind it. */
   waiting: number;
   isFocused: boolean;
-  /** The rule that "always" would store. */
-  rule: string | undefined;
   /** Keys answer now; else what to do so that they do. */
   hint: string;
   /** The numbers of chosen options where several may be chosen. */
@@ -21,16 +19,16 @@ const layout = { bodyRows: 8, choiceRows: 9 } as const;
 
 /** A question as rows of the dock. Its texts are those of the view, and so sanitized. */
 export function cardRows(facts: CardFacts, columns: number, rowsMax: number): Row[] {
-  const { card, waiting, isFocused, rule, hint, chosen } = facts;
+  const { card, waiting, isFocused, hint, chosen } = facts;
   const gutter = [span('┃ ', isFocused ? { tone: 'warn', bold: true } : 'warn')];
   const inner = (spans: readonly Span[]): Row[] => wrapSpans(spans, columns, { first: gutter, rest: gutter });
   const title = inner([span(card.title, { bold: true }), span(waiting === 0 ? '' : `  (${waiting} more wait)`, 'muted')]);
   const choices = choiceRows(card, chosen, inner, columns - 2);
-  const foot = [
-    ...(rule === undefined ? [] : inner([span(`always would store: ${rule}`, 'muted')])),
-    ...inner([span(hint, isFocused ? 'accent' : 'muted')]),
-  ];
-  const body = card.parts.flatMap((part) => partRows(part, inner, gutter, columns));
+  const foot = inner([span(hint, isFocused ? 'accent' : 'muted')]);
+  const hasDiff = card.parts.some(({ kind }) => kind === 'diff');
+  // With a diff, the title has said what the call is.
+  const shownParts = card.parts.filter(({ kind }) => !(hasDiff && kind === 'call'));
+  const body = shownParts.flatMap((part) => partRows(part, inner, gutter, columns));
   const room = Math.max(1, rowsMax - title.length - choices.length - foot.length);
   const most = Math.min(room, layout.bodyRows);
   const shown =
@@ -43,7 +41,13 @@ export function cardRows(facts: CardFacts, columns: number, rowsMax: number): Ro
 /** The whole question, for a viewer. */
 export function wholeCard(card: RequestCard, columns: number): Row[] {
   const inner = (spans: readonly Span[]): Row[] => wrapSpans(spans, columns);
-  return [...inner([span(card.title, { bold: true })]), ...card.parts.flatMap((part) => partRows(part, inner, [], columns))];
+  const choices = card.choices.flatMap(({ key, label }) => inner([span(`${key}  `, 'accent'), span(label)]));
+  return [
+    ...inner([span(card.title, { bold: true })]),
+    ...card.parts.flatMap((part) => partRows(part, inner, [], columns)),
+    row(),
+    ...choices,
+  ];
 }
 
 function choiceRows(card: RequestCard, chosen: ReadonlySet<number>, inner: (spans: readonly Span[]) => Row[], columns: number): Row[] {

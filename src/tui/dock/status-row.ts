@@ -68,6 +68,6 @@ export function workingRows({ view, sinceMs, nowMs, tick }: WorkingFacts, column
   const mark = requests.length > 0 ? '?' : tick === undefined ? '●' : (spinner[tick % spinner.length] ?? '●');
   const elapsed =
     run && sinceMs !== undefined ? ` ${formatDuration(Math.floor((nowMs - sinceMs) / 1_000) * 1_000).replace('.0 s', ' s')}` : '';
-  const words = [doing, ...statuses].filter((text) => text !== '').join(' · ');
+  const words = [view.working === '' ? doing : printableLine(view.working), ...statuses].filter((text) => text !== '').join(' · ');
   return [spreadRow([span(`${mark} `, 'accent'), span(words, 'accent'), span(elapsed === ' 0 ms' ? '' : elapsed, 'muted')], [], columns)];
 }

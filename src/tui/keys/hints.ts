@@ -1,5 +1,5 @@
 import { actions, type Action } from './actions.js';
-import type { PaneParts } from '../app/session-pane.js';
+import type { PaneParts } from '../pane/session-pane.js';
 
 /** What the keys do here and now, most useful first. */
 export function hintsFor({ keyMap, editor, focus, view, answering }: PaneParts, hasOverlay: boolean): string[] {

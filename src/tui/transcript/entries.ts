@@ -1,4 +1,5 @@
 import type { Message } from '../../protocol/messages.js';
+import { printable, printableLine } from '../../view/printable.js';
 import type { Notice } from '../../view/notices.js';
 import { messageParts } from '../../view/message-text.js';
 import { describeEnding } from '../../view/run-outcome.js';
@@ -15,6 +16,8 @@ export type Entry =
   | { readonly kind: 'stream'; readonly id: string; readonly isThinking: boolean; readonly stream: TextStream; readonly units: number }
   | { readonly kind: 'tool'; readonly id: string; readonly tool: ToolView }
   | { readonly kind: 'summary'; readonly id: string; readonly headline: string; readonly text: string }
+  /** An event that this version does not know. */
+  | { readonly kind: 'event'; readonly id: string; readonly headline: string; readonly text: string }
   | { readonly kind: 'note'; readonly id: string; readonly text: string; readonly level: Notice['level'] };
 
 /** The entries of a session, oldest first. */
@@ -28,6 +31,8 @@ export interface EntryList {
 export interface Transcript {
   /** The entries of a view: a function of the view alone, so that a screen that attaches later shows the same as one that never left. */
   entriesOf(view: SessionView): EntryList;
+  /** Shows an event that no view has a place for, after everything else. */
+  addEvent(event: { type: string; id: string; payload: unknown }): void;
 }
 
 interface Settled {
@@ -39,8 +44,11 @@ interface Settled {
   open: readonly Message[];
 }
 
+const layout = { unknownEventsMax: 20 } as const;
+
 /** Makes entries of messages once, and of what changes with every event only the last few. */
 export function createTranscript(): Transcript {
+  let unknown: readonly Entry[] = [];
   const settledEntries = new WeakMap<Message, { result: string; entries: Entry[] }>();
   let settled: Settled | undefined;
   let streams = new Map<string, TextStream>();
@@ -106,7 +114,7 @@ export function createTranscript(): Transcript {
       }
     }
     streams = live;
-    return [...entries, ...endingOf(view)].map(reuse);
+    return [...entries, ...endingOf(view), ...unknown].map(reuse);
   }
 
   /** The entry of the frame before, when it says the same: its rows are known. */
@@ -116,6 +124,15 @@ export function createTranscript(): Transcript {
   }
 
   return {
+    addEvent({ type, id, payload }) {
+      const entry: Entry = {
+        kind: 'event',
+        id: `event/${id}`,
+        headline: `event ${printableLine(type)}`,
+        text: printable(JSON.stringify(payload, null, 2)),
+      };
+      unknown = [...unknown, entry].slice(-layout.unknownEventsMax);
+    },
     entriesOf(view) {
       const { entries, places, open } = settle(view);
       tail = tailOf(view, open);

@@ -55,6 +55,10 @@ function render(entry: Entry, columns: number, folded: boolean): readonly Row[] 
       const head = renderDivider(entry.headline, columns);
       return folded ? [emptyRow, head] : [emptyRow, head, ...renderMarkdown(entry.text, columns)];
     }
+    case 'event': {
+      const head = row(span(`${entry.headline}: this berth does not know it`, { tone: 'muted', italic: true }));
+      return folded ? [emptyRow, head] : [emptyRow, head, ...wrapSpans([span(entry.text, 'muted')], columns, { anywhere: true })];
+    }
     case 'note':
       return [emptyRow, ...wrapSpans([span(entry.text, entry.level === 'alarm' ? 'bad' : 'muted')], columns)];
   }

@@ -12,7 +12,7 @@ export interface Folds {
 }
 
 /** Tools whose output matters less than that they ran. */
-const usuallyFolded = new Set(['thinking', 'summary', 'tool:read', 'tool:ls', 'tool:glob', 'tool:grep', 'tool:tool_output']);
+const usuallyFolded = new Set(['thinking', 'summary', 'event', 'tool:read', 'tool:ls', 'tool:glob', 'tool:grep', 'tool:tool_output']);
 
 export function createFolds(remembered: Record<string, boolean> = {}): Folds {
   const kinds = new Map(Object.entries(remembered));
@@ -29,7 +29,7 @@ export function createFolds(remembered: Record<string, boolean> = {}): Folds {
 
   return {
     isFolded,
-    canFold: (entry) => ['thinking', 'tool', 'summary', 'stream'].includes(entry.kind),
+    canFold: (entry) => ['thinking', 'tool', 'summary', 'event', 'stream'].includes(entry.kind),
     toggle: (entry) => void single.set(entry.id, !isFolded(entry)),
     toggleKind(entry) {
       const folded = !isFolded(entry);

@@ -12,6 +12,8 @@ export interface Reader {
   window(view: SessionView, columns: number, height: number): Window;
   /** Takes the entries of a view that was not painted yet, so that they can be found. */
   refresh(view: SessionView): void;
+  /** Shows an event that this version does not know. */
+  addEvent(event: { type: string; id: string; payload: unknown }): void;
   scroll(by: number): void;
   page(direction: 1 | -1): void;
   follow(): void;
@@ -120,6 +122,10 @@ export function createReader({ attached, folds, invalidate, onProblem }: Deps): 
       shown = needsDecoration ? { ...laid, rows: laid.rows.map((line, at) => decorate(line, laid.places[at])) } : laid;
       return shown;
     },
+    addEvent(event) {
+      transcript.addEvent(event);
+      invalidate();
+    },
     refresh: (view) => void (entries = transcript.entriesOf(view)),
     scroll,
     page: (direction) => scroll(direction * Math.max(1, rows - 2)),
@@ -205,6 +211,7 @@ function textOf(entry: Entry): string {
     case 'stream':
       return entry.stream.text();
     case 'summary':
+    case 'event':
       return `${entry.headline}\n${entry.text}`;
     default:
       return entry.text;

@@ -4,6 +4,7 @@ import { headerRow, type Connection } from '../dock/header.js';
 import { completionRows } from '../dock/completion-rows.js';
 import { queueRows } from '../dock/queue-rows.js';
 import { statusRow, workingRows } from '../dock/status-row.js';
+import { welcomeRows } from '../dock/welcome.js';
 import { widgetRows } from '../dock/widget-rows.js';
 import type { Editor } from '../editor/editor.js';
 import { editorRows } from '../editor/editor-rows.js';
@@ -100,12 +101,13 @@ export function layScreen(facts: ScreenFacts, columns: number, rows: number): La
   const dock = [...widgets, ...card, ...shownNotices, ...shownQueue, ...shownWorking, ...candidates];
   const height = Math.max(0, rows - fixed - dock.length);
   const window = facts.reader.window(view, columns, height);
+  const isEmpty = window.places.every((place) => place === undefined) && view.state.run === null;
   const ruler = rulerRow(facts, window, columns);
   const editorTop = 1 + height + dock.length + 1;
   const isTyping = facts.focus === 'editor';
   return {
     frame: {
-      rows: [header, ...window.rows, ...dock, ruler, ...written.rows, status],
+      rows: [header, ...(isEmpty ? welcomeRows(view, columns, height) : window.rows), ...dock, ruler, ...written.rows, status],
       cursor: isTyping ? down(written.cursor, editorTop) : null,
     },
     window,

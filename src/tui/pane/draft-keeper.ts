@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { formatAge } from '../../view/durations.js';
 import { printableLine } from '../../view/printable.js';
 import type { Editor } from '../editor/editor.js';
-import { attempt, type TuiContext } from './context.js';
-import { accepted } from './refusals.js';
+import { attempt, type TuiContext } from '../app/context.js';
+import { accepted } from '../app/refusals.js';
 
 /** A draft is stored when typing pauses. */
 const tuning = { pauseMs: 700 } as const;

@@ -3,7 +3,6 @@ import type { UiAnswer } from '../../protocol/requests/request-answers.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
 import { currentParams } from '../../protocol/requests/old-requests.js';
 import { readAnswer, toCard, type Choice, type RequestCard } from '../../view/questions.js';
-import { ruleText } from '../../view/rule-text.js';
 import { cardRows, wholeCard } from '../dock/question-card.js';
 import { createQuestionGate, openQuestions } from '../dock/question-state.js';
 import { createEditorPrompt } from '../overlays/editor-prompt.js';
@@ -11,8 +10,8 @@ import { createPicker } from '../overlays/picker.js';
 import { createTextPrompt } from '../overlays/text-prompt.js';
 import { createViewer } from '../overlays/viewer.js';
 import type { Row } from '../rows/row.js';
-import { attempt, type TuiContext } from './context.js';
-import { accepted } from './refusals.js';
+import { attempt, type TuiContext } from '../app/context.js';
+import { accepted } from '../app/refusals.js';
 
 export interface Answering {
   /** The question that is shown. */
@@ -156,10 +155,8 @@ export function createAnswering({ context, attached, release }: Deps): Answering
       const request = current();
       if (!request) return [];
       const card = cardOf(request);
-      const params = currentParams(request);
-      const rule = params.kind === 'approval' && params.remember.length > 0 ? params.remember.map(ruleText).join(', ') : undefined;
       const hint = hintFor(card, isFocused, isEditorEmpty);
-      return cardRows({ card, waiting: open().length - 1, isFocused, rule, hint, chosen }, columns, rowsMax);
+      return cardRows({ card, waiting: open().length - 1, isFocused, hint, chosen }, columns, rowsMax);
     },
     painted: (nowMs) => gate.painted(current()?.request_id, nowMs),
     keyPressed: gate.keyPressed,

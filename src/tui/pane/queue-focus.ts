@@ -1,7 +1,7 @@
 import type { AttachedSession } from '../../client/attach.js';
 import type { QueuedInput } from '../../protocol/events.js';
-import { attempt, type TuiContext } from './context.js';
-import { accepted } from './refusals.js';
+import { attempt, type TuiContext } from '../app/context.js';
+import { accepted } from '../app/refusals.js';
 
 /** The queue while it has the keyboard: a waiting message is chosen, edited, moved, held or removed. */
 export interface QueueFocus {

@@ -4,8 +4,8 @@ import { describeRefusal } from '../../view/refusal-text.js';
 import { resumeActionFor } from '../../view/run-outcome.js';
 import type { SentInput } from '../../view/sent-inputs.js';
 import { createPicker } from '../overlays/picker.js';
-import { attempt, type TuiContext } from './context.js';
-import { accepted } from './refusals.js';
+import { attempt, type TuiContext } from '../app/context.js';
+import { accepted } from '../app/refusals.js';
 
 export interface Sender {
   /** Sends a text: as a prompt, or while a run is in progress as a steer or follow-up. `forRun` is the run that it was written for. */

@@ -1,6 +1,6 @@
 import { printableLine } from '../../view/printable.js';
-import { attempt, type TuiContext } from './context.js';
-import { accepted } from './refusals.js';
+import { attempt, type TuiContext } from '../app/context.js';
+import { accepted } from '../app/refusals.js';
 
 /** Who else is attached to this session, and how many other sessions ask. */
 export interface Neighbours {

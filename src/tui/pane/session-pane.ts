@@ -16,13 +16,14 @@ import { createFolds, type Folds } from '../transcript/folds.js';
 import { createReader, type Reader } from '../transcript/reader.js';
 import type { Focus } from '../keys/actions.js';
 import { createAnswering, type Answering } from './answering.js';
-import type { TuiContext } from './context.js';
+import { attempt, type TuiContext } from '../app/context.js';
 import { createDraftKeeper, type DraftKeeper } from './draft-keeper.js';
 import { createFrozenView, type FrozenView } from './frozen-view.js';
 import { hintsFor } from '../keys/hints.js';
 import type { KeyMap } from '../keys/key-map.js';
+import { isKnownEvent } from './known-events.js';
 import { createNeighbours } from './neighbours.js';
-import type { BoardNotice } from './notice-board.js';
+import type { BoardNotice } from '../app/notice-board.js';
 import { createPaneActions } from './pane-actions.js';
 import { createPaneInput } from './pane-input.js';
 import { createQueueFocus } from './queue-focus.js';
@@ -122,7 +123,7 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
     replay,
     live,
     giveBack,
-    submit: (how) => submitter.submit(how),
+    submit,
     edit: (input) => submitter.edit(input),
     commands: () => commands.entries(),
     runCommand: (text) => void commands.run(text),
@@ -176,6 +177,11 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
     context.invalidate();
   }
 
+  function submit(how: 'steer' | 'follow_up'): void {
+    if (connection === 'gone') attempt(context, 'the daemon was not started', () => berth.start());
+    submitter.submit(how);
+  }
+
   function giveBack(text: string): void {
     const now = editor.text();
     if (now.trim() === text.trim()) return;
@@ -183,6 +189,7 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
   }
 
   function hearEvent(event: WireEvent): void {
+    if (!isKnownEvent(event.type)) return reader.addEvent(event);
     if (frozen && !frozen.keep(event)) live();
     if (event.type === 'agent_start') runSinceMs = Date.now();
     if (event.type === 'agent_end') runSinceMs = undefined;
@@ -201,6 +208,7 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
     for (const { about, level, text } of noticesOf(event))
       if (about !== 'queue' && about !== 'run') context.notice(`${about}: ${text}`, level);
     if (event.type === 'queue_update' && event.payload.op === 'dropped') submitter.takeBack();
+    if (focus === 'queue' && attached.view().state.inputs.length === 0) setFocus('editor');
   }
 
   function hear(heard: Heard): void {

@@ -1,4 +1,4 @@
-import { attempt } from './context.js';
+import { attempt } from '../app/context.js';
 import { openExternalEditor } from '../commands/external-editor.js';
 import { pasteImage } from '../commands/images.js';
 import { openPalette } from '../commands/palette.js';
@@ -6,7 +6,7 @@ import { goToAsking, openSessions } from '../commands/session-picker.js';
 import type { AbsenceTeller } from '../commands/absence.js';
 import type { TranscriptSearch } from '../commands/transcript-search.js';
 import type { QueueFocus } from './queue-focus.js';
-import { accepted } from './refusals.js';
+import { accepted } from '../app/refusals.js';
 import type { PaneParts } from './session-pane.js';
 
 /** A second press within this time counts as twice. */
@@ -135,7 +135,11 @@ export function createPaneActions({ parts, queue, search, absence }: Deps): Pane
     lineUp: done(() => reader.choose(-1)),
     lineDown: done(() => reader.choose(1)),
     fold: () => onChosen((entry) => reader.toggleFold(entry)),
-    foldKind: () => onChosen((entry) => reader.toggleFold(entry, true)),
+    foldKind: () =>
+      onChosen((entry) => {
+        reader.toggleFold(entry, true);
+        context.memory.setFolds(parts.folds.remembered());
+      }),
     copyEntry: () => onChosen((entry) => context.copy(reader.entryText(entry))),
     search: done(() => search.open()),
     nextMatch: done(() => search.next(1)),

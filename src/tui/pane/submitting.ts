@@ -3,8 +3,8 @@ import type { SentInput } from '../../view/sent-inputs.js';
 import { readShellCommand, runShellCommand } from '../commands/shell-command.js';
 import type { SlashCommands } from '../commands/slash-commands.js';
 import { mentionsIn } from '../editor/mentions.js';
-import { attempt } from './context.js';
-import { accepted } from './refusals.js';
+import { attempt } from '../app/context.js';
+import { accepted } from '../app/refusals.js';
 import { createSender } from './sending.js';
 import type { PaneParts } from './session-pane.js';
 
