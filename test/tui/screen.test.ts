@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { shareDaemon } from '../support/shared-daemon.js';
 import type { TestDaemon } from '../support/daemon.js';
@@ -40,7 +41,8 @@ describe('the screen of a session', () => {
     await first.until((text) => !/answering|thinking/.test(text));
     await using second = attach(session);
     await second.until(/zebrafinch[^]*zebrafinch/);
-    expect(transcriptOf(second.rows())).toEqual(transcriptOf(first.rows()));
+    // Notices come and go between the transcript and the editor.
+    await second.until(() => isDeepStrictEqual(transcriptOf(second.rows()), transcriptOf(first.rows())), 'the same transcript');
   });
 
   test('what is typed while a question arrives answers nothing and stays in the editor', async () => {

@@ -133,6 +133,7 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
     const before = pane;
     pane = next;
     overlays = [];
+    board.clear();
     void before.leaving().finally(() => before.close());
     listen(next);
     signs.show(next.attached.view());

@@ -8,6 +8,7 @@ export interface NoticeBoard {
   say(text: string, level?: 'info' | 'alarm'): void;
   notices(): readonly BoardNotice[];
   keyPressed(nowMs: number): void;
+  clear(): void;
 }
 
 const tuning = { readMs: { info: 1_500, alarm: 4_000 }, linesMax: 4 } as const;
@@ -20,6 +21,7 @@ export function createNoticeBoard(onChange: () => void, clock: () => number): No
       onChange();
     },
     notices: () => notices,
+    clear: () => void (notices = []),
     keyPressed(nowMs) {
       const kept = notices.filter(({ level, sinceMs }) => nowMs - sinceMs < tuning.readMs[level]);
       if (kept.length !== notices.length) notices = kept;

@@ -1,5 +1,7 @@
 import type { AttachedSession, Heard } from '../../client/attach.js';
 import type { QueuedInput, WireEvent } from '../../protocol/events.js';
+import { limits } from '../../protocol/limits.js';
+import type { Message } from '../../protocol/messages.js';
 import { noticesOf, resolvedNotice } from '../../view/notices.js';
 import type { SentInput } from '../../view/sent-inputs.js';
 import type { SessionView } from '../../view/session-view.js';
@@ -17,6 +19,7 @@ import { createReader, type Reader } from '../transcript/reader.js';
 import type { Focus } from '../keys/actions.js';
 import { createAnswering, type Answering } from './answering.js';
 import { attempt, type TuiContext } from '../app/context.js';
+import { accepted } from '../app/refusals.js';
 import { createDraftKeeper, type DraftKeeper } from './draft-keeper.js';
 import { createFrozenView, type FrozenView } from './frozen-view.js';
 import { hintsFor } from '../keys/hints.js';
@@ -102,7 +105,13 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
   const commands = createSlashCommands(() => parts);
   const editor = createEditor(() => commands.entries());
   const folds = createFolds(context.memory.folds());
-  const reader = createReader({ attached, folds, invalidate: context.invalidate, onProblem: (text) => context.notice(text, 'alarm') });
+  const reader = createReader({
+    attached,
+    folds,
+    readPage,
+    invalidate: context.invalidate,
+    onProblem: (text) => context.notice(text, 'alarm'),
+  });
   const answering = createAnswering({ context, attached, release: () => setFocus('editor') });
   const drafts = createDraftKeeper({ context, sessionId: attached.sessionId, editor });
   const neighbours = createNeighbours(context, attached.sessionId);
@@ -147,6 +156,12 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
   submitter.loadHistory();
   neighbours.look();
   absence.check();
+
+  async function readPage(range: { before: string } | { after: string }): Promise<{ messages: Message[]; hasMore: boolean }> {
+    const request = { session_id: attached.sessionId, limit: limits.viewPageRowsDefault, ...range };
+    const { messages, has_more: hasMore } = accepted(await berth.call('get_messages', request));
+    return { messages, hasMore };
+  }
 
   function view(): SessionView {
     return frozen?.view() ?? attached.view();

@@ -1,9 +1,11 @@
 import type { AttachedSession } from '../../client/attach.js';
 import type { SessionView } from '../../view/session-view.js';
 import { rowText, span, type Row } from '../rows/row.js';
-import { createTranscript, type Entry, type EntryList } from './entries.js';
+import type { Entry, EntryList } from './entries.js';
 import { createEntryRows } from './entry-rows.js';
 import type { Folds } from './folds.js';
+import type { ReadPage } from './history-window.js';
+import { createPages } from './pages.js';
 import { highlightRow, selectedText, type Selection } from './selection.js';
 import { anchorAt, layWindow, scrollBy, type Anchor, type Place, type Window } from './window.js';
 
@@ -44,12 +46,13 @@ export interface Spot {
 interface Deps {
   attached: AttachedSession;
   folds: Folds;
+  readPage: ReadPage;
   invalidate(): void;
   onProblem(text: string): void;
 }
 
-export function createReader({ attached, folds, invalidate, onProblem }: Deps): Reader {
-  const transcript = createTranscript();
+export function createReader({ attached, folds, readPage, invalidate, onProblem }: Deps): Reader {
+  const pages = createPages({ attached, readPage, invalidate, onProblem });
   let width = 80;
   const { rowsOf } = createEntryRows(folds, () => width);
   let anchor: Anchor = 'follow';
@@ -60,18 +63,6 @@ export function createReader({ attached, folds, invalidate, onProblem }: Deps): 
   let selection: Selection | undefined;
   let mark = '';
 
-  /** Older messages come while one scrolls. */
-  function loadOlder(): void {
-    if (!attached.view().hasMore) return;
-    attached.loadOlder().then(
-      ({ full }) => {
-        if (full) onProblem('older messages are not shown: /search finds them, /export writes all of them');
-        invalidate();
-      },
-      (error: unknown) => onProblem(`older messages could not be loaded: ${error instanceof Error ? error.message : String(error)}`),
-    );
-  }
-
   function moveTo(next: Anchor): void {
     anchor = next;
     selection = undefined;
@@ -80,11 +71,16 @@ export function createReader({ attached, folds, invalidate, onProblem }: Deps): 
 
   function scroll(by: number): void {
     moveTo(scrollBy(entries, rowsOf, anchor, by, rows));
-    if (by < 0 && isNearStart()) loadOlder();
+    if (by < 0 && isNearStart()) pages.loadOlder();
+    if (by > 0 && isNearEnd()) pages.loadNewer();
   }
 
   function isNearStart(): boolean {
     return anchor !== 'follow' && entries.indexOf(anchor.entryId) < rows;
+  }
+
+  function isNearEnd(): boolean {
+    return anchor !== 'follow' && entries.length - entries.indexOf(anchor.entryId) < 2 * rows;
   }
 
   /** The first entry of the window. */
@@ -95,7 +91,7 @@ export function createReader({ attached, folds, invalidate, onProblem }: Deps): 
 
   function showEntry(index: number): void {
     moveTo(anchorAt(entries, { index, row: 0 }));
-    if (isNearStart()) loadOlder();
+    if (isNearStart()) pages.loadOlder();
   }
 
   function isVisible(index: number): boolean {
@@ -115,7 +111,7 @@ export function createReader({ attached, folds, invalidate, onProblem }: Deps): 
     window(view, columns, height) {
       width = Math.max(1, columns);
       rows = Math.max(1, height);
-      entries = transcript.entriesOf(view);
+      entries = pages.entriesOf(view, anchor, rows);
       const laid = layWindow(entries, rowsOf, anchor, height);
       // What is followed at the end is followed again once it is reached.
       const needsDecoration = selection !== undefined || mark !== '' || chosenId !== undefined;
@@ -123,17 +119,17 @@ export function createReader({ attached, folds, invalidate, onProblem }: Deps): 
       return shown;
     },
     addEvent(event) {
-      transcript.addEvent(event);
+      pages.addEvent(event);
       invalidate();
     },
-    refresh: (view) => void (entries = transcript.entriesOf(view)),
+    refresh: (view) => void (entries = pages.entriesOf(view, anchor, rows)),
     scroll,
     page: (direction) => scroll(direction * Math.max(1, rows - 2)),
     follow: () => moveTo('follow'),
     isFollowing: () => anchor === 'follow',
     toStart() {
       showEntry(0);
-      loadOlder();
+      pages.loadOlder();
     },
     toPrompt(direction) {
       let index = anchor === 'follow' && direction < 0 ? entries.length : topIndex();
