@@ -21,6 +21,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   send: async () => (await import('./commands/send.js')).send,
   attach: async () => (await import('./commands/attach.js')).attach,
   log: async () => (await import('./commands/log.js')).log,
+  replay: async () => (await import('./commands/scripting/replay.js')).replay,
   queue: async () => (await import('./commands/queue.js')).queue,
   abort: async () => (await import('./commands/abort.js')).abort,
   resume: async () => (await import('./commands/resume.js')).resume,

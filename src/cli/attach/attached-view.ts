@@ -1,16 +1,15 @@
-import type { AttachedSession } from '../../client/attach.js';
 import type { Berth } from '../../client/connect.js';
 import type { WireEvent } from '../../protocol/events.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
-import { printable, printableJson, printableLine } from '../../view/printable.js';
+import { printable, printableJson } from '../../view/printable.js';
 import { toCard } from '../../view/questions.js';
 import { shortId } from '../../view/short-ids.js';
 import { exit, type ExitCode } from '../exit.js';
-import { shortenHome } from '../home-path.js';
+import { sessionHeading } from './session-heading.js';
 import { createLineInput } from './line-input.js';
 import { createLineView } from './line-view.js';
 import { createLineWriter } from '../terminal/line-writer.js';
-import { replayEvents } from './replay.js';
+import { readLog } from '../replay/read-log.js';
 import { describeGone } from '../restart-hint.js';
 import { isColoured, isDumb, outputColumns, writeErr, writeOut } from '../terminal/standard-streams.js';
 import { createStyle } from '../terminal/style.js';
@@ -127,13 +126,16 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   for (const signal of leaveSignals) process.on(signal, leave);
   try {
     if (!json) {
-      page.line(createStyle(isColoured()).bold(titleOf(attached)));
+      page.line(createStyle(isColoured()).bold(sessionHeading(attached.view().state)));
       if (interactive) view.note(isObserver ? observerGreeting : greeting);
     }
     const show = (event: WireEvent): void => (json ? print(event) : view.event(event));
-    const replayed = since !== undefined && (await replayEvents({ berth, attached, after: since, show, note }));
+    if (since !== undefined) {
+      const onPruned = (): void => note('[what came before this is not in the log any more]');
+      for await (const event of readLog(berth, { sessionId, after: since, upTo: attached.view().seq, onPruned })) show(event);
+    }
     if (json) print({ type: 'attached', ...snapshot() });
-    else view.open(attached.view(), !replayed);
+    else view.open(attached.view(), since === undefined);
     terminal?.expectText(isBusy());
     if (!terminal) await readLines();
     for await (const heard of attached) {
@@ -190,10 +192,4 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     const waits = kept === 0 ? '' : `${kept} not sent yet: kept, and sent by the next berth attach. `;
     return `[detached] ${doing}${waits}berth attach ${sessionName} comes back; with --since ${seq}, from here.`;
   }
-}
-
-function titleOf(attached: AttachedSession): string {
-  const { id, title, cwd, model, approvalMode } = attached.view().state;
-  const sessionName = title === '' ? shortId(id) : `${printableLine(title)} (${shortId(id)})`;
-  return `${sessionName} in ${printableLine(shortenHome(cwd))}, ${printableLine(model)}${approvalMode === 'ask' ? '' : `, mode ${approvalMode}`}`;
 }

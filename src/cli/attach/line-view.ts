@@ -176,6 +176,8 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   }
 
   function show(event: WireEvent): void {
+    // Events that are not of one session have an empty id.
+    if ('session_id' in event.payload && event.payload.session_id !== '') sessionName = shortId(event.payload.session_id);
     switch (event.type) {
       case 'message_update':
         return stream.update(event.payload);

@@ -7,4 +7,6 @@ export const scriptLimits = {
   interruptAgainMs: 2_000,
   /** Of `berth wait`: what a timer can wait. */
   waitSecondsMax: 2_000_000,
+  /** The longest pause of `berth replay`, unless a speed was chosen. */
+  replayPauseMs: 1_000,
 } as const;
