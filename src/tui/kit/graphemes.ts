@@ -1,26 +1,23 @@
-import { getSegmenter, visibleWidth } from '@earendil-works/pi-tui/dist/utils.js';
+import { eastAsianWidth } from 'get-east-asian-width';
 
 const plainAscii = /^[\x20-\x7e]*$/;
+/** Latin letters, punctuation, arrows, lines, symbols and Chinese characters: each is a grapheme of its own, and none is invisible. */
+const simple = /^[\x20-\x7e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2190-\u2bff\u3400-\u4dbf\u4e00-\u9fff]*$/;
+const invisible = /^[\p{M}\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
+let segmenter: Intl.Segmenter | undefined;
 
-/** The columns that a sanitized text without escape sequences takes in a terminal. */
-export function widthOf(text: string): number {
-  return plainAscii.test(text) ? text.length : visibleWidth(text);
+/** The columns that a character of a sanitized text takes in a terminal. An emoji counts as what it is without a selector behind it. */
+export function widthOf(character: string): number {
+  if (plainAscii.test(character)) return character.length;
+  const code = character.codePointAt(0) ?? 0;
+  return simple.test(character) || !invisible.test(character) ? eastAsianWidth(code) : 0;
 }
 
 /** The grapheme clusters of a text: what a cursor steps over and a terminal never breaks. */
 export function graphemesOf(text: string): string[] {
-  return plainAscii.test(text) ? text.split('') : Array.from(getSegmenter().segment(text), ({ segment }) => segment);
-}
-
-/** The longest beginning of a text that takes at most `columns` columns. */
-export function headOf(text: string, columns: number): string {
-  if (plainAscii.test(text)) return text.slice(0, Math.max(0, columns));
-  let head = '';
-  let width = 0;
-  for (const grapheme of graphemesOf(text)) {
-    width += widthOf(grapheme);
-    if (width > columns) break;
-    head += grapheme;
-  }
-  return head;
+  if (plainAscii.test(text)) return text.split('');
+  if (simple.test(text)) return Array.from(text);
+  // Loading the data of the segmenter is felt at the start.
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }

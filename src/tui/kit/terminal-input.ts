@@ -82,7 +82,8 @@ function readSequence(sequence: string): TerminalInput | undefined {
   const printable = decodePrintableKey(sequence);
   if (printable !== undefined) return { kind: 'text', text: printable, isAlone: false };
   // Alt and Enter arrive as Escape and a carriage return.
-  const key = parseKey(sequence);
+  // Without kitty's protocol a line feed is Ctrl-J, and Enter a carriage return.
+  const key = sequence === '\n' ? 'ctrl+j' : parseKey(sequence);
   if (key === undefined) return isText(sequence) ? { kind: 'text', text: sequence, isAlone: false } : undefined;
   if (key === 'space') return { kind: 'text', text: ' ', isAlone: false };
   return isText(sequence) ? { kind: 'text', text: sequence, isAlone: false } : { kind: 'key', key };

@@ -82,7 +82,7 @@ export function createPaneInput({ parts, actions, laid }: Deps): PaneInput {
     up: () => moveCompletion(-1),
     down: () => moveCompletion(1),
     tab: () => editor.completion.accept(),
-    enter: () => editor.completion.target()?.kind === 'path' && editor.completion.accept(),
+    enter: () => editor.completion.target()?.kind === 'path' && !editor.completion.isWritten() && editor.completion.accept(),
     escape: () => editor.completion.dismiss(),
   };
 

@@ -106,7 +106,8 @@ export function createSubmitter(parts: PaneParts, commands: SlashCommands): Subm
     },
     settle: sender.settle,
     takeBack() {
-      for (const { inputId, state, text } of attached.sent()) {
+      // Each comes in front of what is there: the last one first keeps them in their order.
+      for (const { inputId, state, text } of attached.sent().toReversed()) {
         if (state !== 'returned') continue;
         giveBack(text);
         attached.dismiss(inputId);

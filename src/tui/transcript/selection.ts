@@ -1,4 +1,5 @@
-import { graphemesOf, widthOf } from '../kit/graphemes.js';
+import { graphemesOf } from '../kit/graphemes.js';
+import { textWidth } from '../rows/cells.js';
 import type { Row, Span } from '../rows/row.js';
 import type { EntryList } from './entries.js';
 import type { Place, RowsOf } from './window.js';
@@ -59,7 +60,7 @@ function cells({ spans }: Row, from: number, to: number): string {
   let text = '';
   for (const grapheme of graphemesOf(spans.map((part) => part.text).join(''))) {
     if (column >= from && column < to) text += grapheme;
-    column += widthOf(grapheme);
+    column += textWidth(grapheme);
   }
   return text;
 }
@@ -74,7 +75,7 @@ function reversed(spans: readonly Span[], from: number, to: number): Span[] {
       if (last && Boolean(last.reverse) === (isIn || Boolean(part.reverse)))
         pieces[pieces.length - 1] = { ...last, text: last.text + grapheme };
       else pieces.push({ ...part, text: grapheme, ...(isIn ? { reverse: true } : {}) });
-      column += widthOf(grapheme);
+      column += textWidth(grapheme);
     }
     return pieces;
   });
