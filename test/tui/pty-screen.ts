@@ -8,6 +8,23 @@ export interface PtySetup {
   env: Record<string, string>;
   columns?: number;
   rows?: number;
+  /** What is run instead of berth, such as a shell that starts it. */
+  program?: { file: string; args: readonly string[] };
+}
+
+/** A cell as it is drawn. Colours are numbers of the palette; undefined is the default one. */
+export interface StyledCell {
+  text: string;
+  /** 0 for the second half of a wide character. */
+  width: number;
+  foreground: number | undefined;
+  background: number | undefined;
+  bold: boolean;
+  dim: boolean;
+  italic: boolean;
+  underline: boolean;
+  strike: boolean;
+  reverse: boolean;
 }
 
 /** `berth` in a real pseudo-terminal, and a terminal emulator that shows what it draws. */
@@ -18,12 +35,16 @@ export interface PtyScreen extends AsyncDisposable {
   /** The screen, a string a row, without the blanks at the right. */
   rows(): string[];
   text(): string;
+  cells(): StyledCell[][];
+  title(): string;
   /** Resolves with the screen once it fits; rejects with the screen when it does not in time. */
   until(fits: string | RegExp | ((text: string) => boolean), what?: string): Promise<string>;
   /** Everything that was written to the terminal. */
   bytes(): string;
   cursor(): { row: number; column: number };
   isAlternate(): boolean;
+  /** The modes that the emulator knows of, by name, with their values. */
+  modes(): Record<string, unknown>;
   resize(columns: number, rows: number): void;
   kill(signal: NodeJS.Signals): void;
   exited(): Promise<{ exitCode: number; signal: number | undefined }>;
@@ -31,9 +52,10 @@ export interface PtyScreen extends AsyncDisposable {
 
 const patienceMs = 45_000;
 
-export function openPty({ args = [], cwd, env, columns = 100, rows = 30 }: PtySetup): PtyScreen {
+export function openPty({ args = [], cwd, env, columns = 100, rows = 30, program: other }: PtySetup): PtyScreen {
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 1_000 });
-  const pty = spawn(process.execPath, [program, ...args], {
+  const { file, args: given } = other ?? { file: process.execPath, args: [program, ...args] };
+  const pty = spawn(file, [...given], {
     name: 'xterm-256color',
     cols: columns,
     rows,
@@ -41,6 +63,8 @@ export function openPty({ args = [], cwd, env, columns = 100, rows = 30 }: PtySe
     env: { LANG: 'C.UTF-8', ...env, TERM: env.TERM ?? 'xterm-256color' },
   });
   let written = '';
+  let title = '';
+  terminal.onTitleChange((text) => (title = text));
   const waiting: (() => void)[] = [];
   let ended: { exitCode: number; signal: number | undefined } | undefined;
   const wake = (): void => waiting.splice(0).forEach((resolve) => resolve());
@@ -75,6 +99,8 @@ export function openPty({ args = [], cwd, env, columns = 100, rows = 30 }: PtySe
     send: (bytes) => pty.write(bytes),
     rows: readRows,
     text: () => readRows().join('\n'),
+    cells: () => readCells(terminal),
+    title: () => title,
     async until(fits, what = String(fits)) {
       const isFit =
         typeof fits === 'function' ? fits : (text: string) => (typeof fits === 'string' ? text.includes(fits) : fits.test(text));
@@ -97,6 +123,7 @@ export function openPty({ args = [], cwd, env, columns = 100, rows = 30 }: PtySe
     bytes: () => written,
     cursor: () => ({ row: terminal.buffer.active.cursorY, column: terminal.buffer.active.cursorX }),
     isAlternate: () => terminal.buffer.active.type === 'alternate',
+    modes: () => ({ ...terminal.modes }),
     resize(nextColumns, nextRows) {
       terminal.resize(nextColumns, nextRows);
       pty.resize(nextColumns, nextRows);
@@ -109,4 +136,26 @@ export function openPty({ args = [], cwd, env, columns = 100, rows = 30 }: PtySe
       terminal.dispose();
     },
   };
+}
+
+function readCells(terminal: InstanceType<typeof xterm.Terminal>): StyledCell[][] {
+  const { active } = terminal.buffer;
+  return Array.from({ length: terminal.rows }, (_, row) => {
+    const line = active.getLine(active.viewportY + row);
+    return Array.from({ length: terminal.cols }, (__, column): StyledCell => {
+      const cell = line?.getCell(column);
+      return {
+        text: cell?.getChars() ?? '',
+        width: cell?.getWidth() ?? 1,
+        foreground: cell && !cell.isFgDefault() ? cell.getFgColor() : undefined,
+        background: cell && !cell.isBgDefault() ? cell.getBgColor() : undefined,
+        bold: Boolean(cell?.isBold()),
+        dim: Boolean(cell?.isDim()),
+        italic: Boolean(cell?.isItalic()),
+        underline: Boolean(cell?.isUnderline()),
+        strike: Boolean(cell?.isStrikethrough()),
+        reverse: Boolean(cell?.isInverse()),
+      };
+    });
+  });
 }

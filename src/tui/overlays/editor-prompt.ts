@@ -31,7 +31,8 @@ export function createEditorPrompt({ title, message = '', initial = '', onSubmit
     onKey(key) {
       const action = byKey.get(key);
       if (key === 'enter') {
-        if (editor.enter(performance.now()) === 'submit') onSubmit(editor.text());
+        // Enter in the middle of a paste never comes as a key.
+        if (editor.enter(Infinity) === 'submit') onSubmit(editor.text());
       } else if (action) editor.act(action);
     },
     onText: (text) => void editor.type(text, performance.now()),
