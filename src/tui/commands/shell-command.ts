@@ -6,6 +6,8 @@ import { createViewer } from '../overlays/viewer.js';
 import { span, type Row } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 
+const layout = { labelUnits: 40 } as const;
+
 /** A `!command` of a person's own, or `!!command`, whose output is not shared. */
 export function readShellCommand(text: string): { command: string; isShared: boolean } | undefined {
   const [, bangs = '', command = ''] = /^(!!?)([^!][^]*)$/.exec(text.trim()) ?? [];
@@ -45,7 +47,7 @@ export function runShellCommand(parts: PaneParts, command: string, isShared: boo
     if (outcome !== undefined) return;
     outcome = how;
     const missing = dropped === 0 ? '' : `\n… ${dropped} more characters were left out`;
-    if (isShared) editor.addText(`output of ${command.slice(0, 40)}`, `$ ${command}\n${printable(output)}${missing}\n(${how})\n`);
+    if (isShared) editor.addText(`output of ${command.slice(0, layout.labelUnits)}`, `$ ${command}\n${printable(output)}${missing}\n(${how})\n`);
     context.notice(`${how}${isShared ? '; its output goes with your next message' : ''}`);
     context.invalidate();
   }

@@ -19,7 +19,7 @@ export interface EntryRows {
 }
 
 /** Rows of entries at a width, cached by entry, width and fold. */
-export function createEntryRows(folds: Folds, columns: () => number): EntryRows {
+export function createEntryRenderer(folds: Folds, columns: () => number): EntryRows {
   const cache = new WeakMap<Entry, Cached>();
   return {
     rowsOf(entry) {

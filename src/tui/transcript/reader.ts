@@ -2,7 +2,7 @@ import type { AttachedSession } from '../../client/attach.js';
 import type { SessionView } from '../../view/session-view.js';
 import { rowText, span, type Row } from '../rows/row.js';
 import type { Entry, EntryList } from './entries.js';
-import { createEntryRows } from './entry-rows.js';
+import { createEntryRenderer } from './entry-rows.js';
 import type { Folds } from './folds.js';
 import type { ReadPage } from './history-window.js';
 import { createPages } from './pages.js';
@@ -54,7 +54,7 @@ interface Deps {
 export function createReader({ attached, folds, readPage, invalidate, onProblem }: Deps): Reader {
   const pages = createPages({ attached, readPage, invalidate, onProblem });
   let width = 80;
-  const { rowsOf } = createEntryRows(folds, () => width);
+  const { rowsOf } = createEntryRenderer(folds, () => width);
   let anchor: Anchor = 'follow';
   let entries: EntryList = { length: 0, at: () => undefined, indexOf: () => -1 };
   let shown: Window | undefined;
