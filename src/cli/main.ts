@@ -37,6 +37,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   models: async () => (await import('./commands/models.js')).models,
   mode: async () => (await import('./commands/mode.js')).mode,
   artifact: async () => (await import('./commands/artifact.js')).artifact,
+  reset: async () => (await import('./commands/shell/reset.js')).reset,
   'permissions ls': async () => (await import('./commands/permissions/permissions-ls.js')).permissionsLs,
   'permissions add': async () => (await import('./commands/permissions/permissions-add.js')).permissionsAdd,
   'permissions rm': async () => (await import('./commands/permissions/permissions-rm.js')).permissionsRm,

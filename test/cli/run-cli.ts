@@ -37,11 +37,13 @@ export interface Setup {
   input?: string;
   cwd?: string;
   env?: Record<string, string>;
+  /** In a session of its own, without the terminal of whoever runs the tests. */
+  detached?: boolean;
 }
 
 /** Starts `berth …` with pipes on all sides. Its input stays open. */
-export function startCommand(place: Place, args: string[], { cwd, env = {} }: Setup = {}): RunningCommand {
-  const child = spawn(process.execPath, [program, ...args], { cwd: cwd ?? place.workdir, env: { ...place.env, ...env } });
+export function startCommand(place: Place, args: string[], { cwd, env = {}, detached = false }: Setup = {}): RunningCommand {
+  const child = spawn(process.execPath, [program, ...args], { cwd: cwd ?? place.workdir, env: { ...place.env, ...env }, detached });
   let stdout = '';
   let stderr = '';
   let wake: (() => void)[] = [];

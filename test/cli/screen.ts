@@ -18,6 +18,8 @@ export interface Screen extends AsyncDisposable {
   coloured(): Promise<string>;
   /** From now on, everything that the program writes to the terminal. */
   record(): Promise<() => string>;
+  /** What tmux knows of the terminal, in its own format. */
+  ask(format: string): Promise<string>;
   /** Closes the terminal under the program. */
   kill(): Promise<void>;
 }
@@ -26,6 +28,16 @@ let screens = 0;
 
 /** Runs `berth …` in a terminal of its own. */
 export async function openScreen(place: Place, args: string[], env: Record<string, string> = {}): Promise<Screen> {
+  return openTerminal(place, `${quote(process.execPath, program, ...args)}; exec sleep 1000`, env);
+}
+
+/** Words as a shell reads them. */
+export function quote(...words: string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+}
+
+/** Runs a command of a shell in a terminal of its own. */
+export async function openTerminal(place: Place, command: string, env: Record<string, string> = {}): Promise<Screen> {
   const own = { ...place.env, ...env, TMUX: '', TMUX_TMPDIR: place.root };
   // A server of its own: servers keep the environment they were started in.
   const server = `berth-${++screens}`;
@@ -34,8 +46,8 @@ export async function openScreen(place: Place, args: string[], env: Record<strin
     (await run('tmux', ['-u', '-L', server, '-f', '/dev/null', ...words], { env: own, cwd: place.workdir })).stdout;
   // Said again here, as a pane has a TERM of its own.
   const changes = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const command = ['env', ...changes, process.execPath, program, ...args].map((word) => `'${word}'`).join(' ');
-  const pane = (await tmux('new-session', '-d', '-P', '-F', '#{pane_id}', '-x', '100', '-y', '40', `${command}; exec sleep 1000`)).trim();
+  const whole = `exec ${quote('env', ...changes, 'sh', '-c', command)}`;
+  const pane = (await tmux('new-session', '-d', '-P', '-F', '#{pane_id}', '-x', '100', '-y', '40', whole)).trim();
   const screen: Screen = {
     async type(...keys) {
       await tmux('send-keys', '-t', pane, ...keys);
@@ -59,6 +71,7 @@ export async function openScreen(place: Place, args: string[], env: Record<strin
       await tmux('pipe-pane', '-t', pane, `cat >> '${file}'`);
       return () => readFileSync(file, 'utf8');
     },
+    ask: async (format) => (await tmux('display-message', '-p', '-t', pane, format)).trim(),
     async kill() {
       await tmux('kill-pane', '-t', pane);
     },
