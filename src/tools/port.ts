@@ -64,6 +64,32 @@ export interface Reach {
   confinement: Confinement;
 }
 
+/** A search for paths below a directory, for completion. */
+export interface FileSearch {
+  sessionId: string;
+  /** The real path of the session's directory. */
+  root: string;
+  refuses: Reach['refuses'];
+  query: string;
+  limit: number;
+  /** Paths below the root that were used, and how long ago: 0 is the newest. */
+  recent: ReadonlyMap<string, number>;
+}
+
+export interface FoundPaths {
+  /** Best first. Paths are relative to the root; those of directories end in `/`. */
+  files: { path: string; kind: 'file' | 'directory' }[];
+  /** How many paths match, without those that were left out. */
+  total: number;
+  /** Not all of the directory was looked at. */
+  truncated: boolean;
+}
+
+/** Finds paths by a part of their name. */
+export interface FileFinder {
+  find(search: FileSearch): Promise<FoundPaths>;
+}
+
 /** Storage for whole outputs outside of the message history, paged by id. */
 export interface Artifacts {
   /** Reserves an id and a file path for a new artifact. The artifact can be read under its id after `keep`. */

@@ -36,6 +36,17 @@ export const toolLimits = {
   directoryEntriesMax: 100_000,
   walkedEntriesMax: 1_000_000,
   walkMs: 10_000,
+  /** Paths of a session's directory that are kept for list_files, how long they are fresh, and of how many sessions they are kept. */
+  indexedPathsMax: 50_000,
+  indexedPathsMs: 10_000,
+  indexedSessionsMax: 4,
+  /** A search is answered after this with what was found until then. */
+  fileSearchMs: 400,
+  listedPathsDefault: 50,
+  /** Messages that are looked through for paths, and the paths that are taken from them. */
+  recentMessagesMax: 200,
+  recentMessageBytesMax: 512 * 1024,
+  recentPathsMax: 500,
   ignoreFileBytesMax: 256 * 1024,
   ignoreRulesMax: 1_000,
   ignoreRuleCharsMax: 256,

@@ -14,7 +14,7 @@ const tuning = {
   /** The longest time that the walk blocks the event loop. */
   turnMs: 8,
 } as const;
-const kernelDirs = ['/proc', '/sys', '/dev'];
+export const kernelDirs = ['/proc', '/sys', '/dev'];
 
 export interface WalkOptions {
   /** The real path of the directory to walk. */
@@ -128,10 +128,10 @@ export function createWalk({ root, workspace, refuses, signal, enter = () => tru
   return walk;
 }
 
-type Kind = 'file' | 'directory' | 'other';
+export type Kind = 'file' | 'directory' | 'other';
 
 /** Undefined where the file system does not report the type (d_type). */
-function direntKind(entry: Dirent): Kind | undefined {
+export function direntKind(entry: Dirent): Kind | undefined {
   if (entry.isFile() || entry.isSymbolicLink()) return 'file';
   if (entry.isDirectory()) return 'directory';
   return entry.isFIFO() || entry.isSocket() || entry.isCharacterDevice() || entry.isBlockDevice() ? 'other' : undefined;
@@ -143,7 +143,7 @@ async function lstatKind(pin: FileHandle, name: string): Promise<Kind> {
 }
 
 /** The .gitignore rules from above the root; none when they ignore the root itself, because a search there is deliberate. */
-async function rulesAbove(root: string, workspace: string): Promise<IgnoreRules[]> {
+export async function rulesAbove(root: string, workspace: string): Promise<IgnoreRules[]> {
   const found = (await ignoreFilesAbove(root, workspace)).map(({ path, text }) => {
     const above = `${posix.relative(dirname(path), root)}/`;
     return parseIgnoreFile(text, '', above);
