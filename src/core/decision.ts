@@ -1,6 +1,7 @@
 import type { Fact, QueuedImage } from '../protocol/events.js';
 import { refusal, type Refusal, type RejectionWord } from '../protocol/errors.js';
 import type { ContentBlock } from '../protocol/messages.js';
+import type { DraftChange } from './drafts.js';
 import { evolve, type SessionState } from './session.js';
 
 /** New ids, the clock and stored content, injected so that decisions stay pure. */
@@ -48,6 +49,8 @@ export type Decision<Reply = undefined> =
       /** The session that is created has the settings of `firstSettings`. */
       usesFirstSettings?: true;
       audit?: AuditEntry;
+      /** A draft of a person, which is no fact of the log. */
+      draft?: DraftChange;
       /** Settings for the first session, as JSON. */
       firstSettings?: string;
       reply: Reply;

@@ -297,7 +297,13 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
 /** Commands that may start a run or that need the policy: the lazy modules of tools and policy are loaded before them. */
 function usesTools(type: CommandType): boolean {
   if (type === 'drain' || type === 'shutdown') return false;
-  return commands[type].role === 'controller' || type === 'attach' || type === 'list_permissions' || type === 'get_ruling' || type === 'list_files';
+  return (
+    commands[type].role === 'controller' ||
+    type === 'attach' ||
+    type === 'list_permissions' ||
+    type === 'get_ruling' ||
+    type === 'list_files'
+  );
 }
 
 function ensureLogId({ store, bookkeeping }: Engine, path: string): string {

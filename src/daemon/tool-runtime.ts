@@ -14,6 +14,7 @@ import { listOfflineTools } from '../providers/offline/offline-tools.js';
 import { listTools } from '../tools/catalogue.js';
 import type { Processes } from '../sandbox/port.js';
 import type { ProcessRow } from '../sandbox/processes.js';
+import type { FileFinder } from '../tools/port.js';
 import type { Todos } from '../tools/talk/todo.js';
 import type { Config } from '../machine/config.js';
 import type { Logger } from './logger.js';
@@ -32,7 +33,7 @@ interface Deps {
 
 type ForEngine = Pick<
   EngineDeps,
-  'tools' | 'loadPolicy' | 'policy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'
+  'tools' | 'loadPolicy' | 'policy' | 'fileFinder' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'
 >;
 
 /**
@@ -79,6 +80,12 @@ export function createToolRuntime({ paths, env, store, engine, config, log, umas
     return policy;
   });
 
+  let fileFinder: FileFinder | undefined;
+  const loadFileFinder = lazy(async (): Promise<void> => {
+    const { createFileFinder } = await import('../tools/search/file-finder.js');
+    fileFinder = createFileFinder();
+  });
+
   const todos: Todos = {
     read: store.todos.read,
     write(sessionId, items) {
@@ -92,6 +99,7 @@ export function createToolRuntime({ paths, env, store, engine, config, log, umas
     tools: [...listTools({ todos, processes: loadProcesses, bubblewrap: loadBubblewrap }), ...listOfflineTools()],
     loadPolicy,
     policy: () => policy,
+    fileFinder: () => fileFinder,
     ruleSources: { configured: () => config().rules, inWorkspace: readWorkspaceConfig },
     approvalTimeoutMs: () => config().approvalTimeoutMs,
     artifactsDir: join(paths.stateDir, 'artifacts'),
@@ -104,7 +112,7 @@ export function createToolRuntime({ paths, env, store, engine, config, log, umas
     // Node caches a failed import: after EMFILE a module could never be loaded, so the import is not tried.
     if (spareDescriptors() >= limits.spareDescriptorsMin) {
       try {
-        await Promise.all([loadPolicy(), ...forEngine.tools.map(({ load }) => load())]);
+        await Promise.all([loadPolicy(), loadFileFinder(), ...forEngine.tools.map(({ load }) => load())]);
       } catch (error) {
         // Commands and calls that need these modules are refused; the rest of the daemon works on.
         log.error({ err: error }, 'the modules of tools and policy cannot be loaded; restart the daemon');

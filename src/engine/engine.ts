@@ -1,13 +1,14 @@
 import type { Policy, Rule, RuleProblem, RuleSources } from '../policy/port.js';
 import type { UiMethod } from '../protocol/requests/requests.js';
 import { accept, type Decision, type Fresh } from '../core/decision.js';
-import { noSession, type DurableEvent } from '../protocol/events.js';
+import type { DurableEvent } from '../protocol/events.js';
+import { noSession } from '../protocol/ids.js';
 import type { SessionState } from '../core/session.js';
 import { limits } from '../protocol/limits.js';
 import type { Providers } from '../providers/port.js';
 import type { StoreFault } from '../store/faults.js';
 import { toReadStore, type Store } from '../store/store.js';
-import { isOfferedTo, type ToolEntry, type ToolFacts } from '../tools/port.js';
+import { isOfferedTo, type FileFinder, type ToolEntry, type ToolFacts } from '../tools/port.js';
 import type { SystemPrompt } from '../context/port.js';
 import { createArtifactFiles, type ArtifactFiles } from './calls/artifact-files.js';
 import { createRequests } from './calls/requests.js';
@@ -28,6 +29,7 @@ import { createRespond } from './run/respond.js';
 import { createAnchors } from './run/anchors.js';
 import { createCallAuthorizer } from './calls/authorize-call.js';
 import { createEffectiveRules } from './calls/effective-rules.js';
+import { createFileSearch } from './calls/file-search.js';
 import { createRunHistories } from './run/run-history.js';
 import { createRunLoop } from './run/run-loop.js';
 import { createSlots } from './run/slots.js';
@@ -50,6 +52,8 @@ export interface EngineDeps {
   /** Undefined until `loadPolicy` has resolved. */
   policy(): Policy | undefined;
   ruleSources: RuleSources;
+  /** Undefined until the modules of the tools are loaded. */
+  fileFinder(): FileFinder | undefined;
   /** Timeout of an approval; null waits for ever. */
   approvalTimeoutMs(): number | null;
   /** Directory of the artifact files. */
@@ -112,6 +116,13 @@ export function createEngine(deps: EngineDeps) {
     deps.policy()?.findRuleProblem(rule, { ...toolNames(), workspace });
   const effectiveRules = createEffectiveRules({ store, sources: deps.ruleSources, requests, attended, findProblem: findRuleProblem });
   const anchors = createAnchors({ store, bookkeeping: commit, requests });
+  const fileSearch = createFileSearch({
+    store,
+    policy: deps.policy,
+    fileFinder: deps.fileFinder,
+    rulesInForce: effectiveRules.rulesInForce,
+    directoryOf: anchors.directoryOf,
+  });
   const authorizer = createCallAuthorizer({
     loadPolicy: deps.loadPolicy,
     requests,
@@ -245,6 +256,7 @@ export function createEngine(deps: EngineDeps) {
     /** To be called when rules changed without a commit, as by a reload of the config. */
     rulesChanged,
     anchors,
+    fileSearch,
     ruleSources: deps.ruleSources,
     housekeeping,
     running: drainers.running,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { noSession } from './ids.js';
 import { compactionTrigger, message, resultDetails, role, turnKind, usage } from './messages.js';
 import { lazy } from './lazy.js';
 import { rule } from './permissions.js';
@@ -60,9 +61,6 @@ const sessionFields = {
   archived: z.boolean().optional(),
   leaf_id: z.string().nullable().optional(),
 };
-
-/** The session id of events that are not of one session. Subscriptions of all sessions get them, those of one session do not. */
-export const noSession = '';
 
 const inDaemon = { session_id: z.literal(noSession) };
 

@@ -1,4 +1,4 @@
-export type IdPrefix = 'ses' | 'run' | 'msg' | 'inp' | 'req' | 'art' | 'cli' | 'log' | 'boot' | 'call';
+export type IdPrefix = 'ses' | 'run' | 'msg' | 'inp' | 'req' | 'art' | 'cli' | 'log' | 'boot' | 'call' | 'dra';
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
@@ -10,3 +10,6 @@ export function makeId(prefix: IdPrefix, nowMs: number, random: Uint8Array): str
   for (let i = 0; i < 12; i++) tail += alphabet[(random[i] ?? 0) % 32] ?? '0';
   return `${prefix}_${time}${tail}`;
 }
+
+/** The session id of events that are not of one session. Subscriptions of all sessions get them, those of one session do not. */
+export const noSession = '';

@@ -192,6 +192,33 @@ export const searchHit = z.object({
   created_at: z.string(),
 });
 
+export const draftView = z.object({
+  draft_id: z.string(),
+  /** The name of the client that stored the draft last. */
+  by: z.string(),
+  text: z.string(),
+  updated_at: z.string(),
+  /** The client that stored the draft last is connected now. */
+  attached: z.boolean(),
+  /** The text was too long for a line with the others; list_drafts with its `draft_id` has all of it. */
+  truncated: z.literal(true).optional(),
+});
+export type DraftView = z.infer<typeof draftView>;
+
+export const sentPrompt = z.object({
+  text: z.string(),
+  session_id: z.string(),
+  message_id: z.string(),
+  created_at: z.string(),
+  /** The text was too long; get_messages has more of it. */
+  truncated: z.literal(true).optional(),
+});
+export type SentPrompt = z.infer<typeof sentPrompt>;
+
+/** A path below the session's directory, with `/`; that of a directory ends in `/`. */
+export const listedFile = z.object({ path: z.string(), kind: z.enum(['file', 'directory']) });
+export type ListedFile = z.infer<typeof listedFile>;
+
 /** US dollars for a million tokens. */
 const price = z.object({ input: z.number(), output: z.number(), cache_read: z.number(), cache_write: z.number() });
 

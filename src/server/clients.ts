@@ -79,6 +79,7 @@ export function createClients({ onChange }: { onChange(sessionId: string): void 
       }
       return false;
     },
+    isConnected: (id: string): boolean => clients.has(id),
     count: (): number => clients.size,
     all: (): ClientView[] => [...clients.values()].map(toView),
     of: (sessionId: string): ClientView[] =>

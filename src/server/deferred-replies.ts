@@ -1,3 +1,4 @@
+import type { SessionState } from '../core/session.js';
 import type { ServedEngine } from '../engine/engine.js';
 import { until } from '../engine/door/wakes.js';
 import { encodeDurable, encodeLive } from '../protocol/encode.js';
@@ -54,6 +55,21 @@ export async function waitForModels(engine: ServedEngine, defaultModel: () => st
   const shown = fitting(models);
   return () =>
     reply<'list_models'>('models', { models: shown, providers, default: defaultModel(), has_more: shown.length < models.length });
+}
+
+export interface AwaitedFiles {
+  query: string;
+  limit: number;
+}
+
+/** The deferred reply to list_files, once the directory was looked through or the time for it is over. */
+export async function waitForFiles(
+  { fileSearch }: ServedEngine,
+  state: SessionState,
+  { query, limit }: AwaitedFiles,
+): Promise<() => Answer> {
+  const { files, total, truncated } = await fileSearch.find(state, query, limit);
+  return () => reply<'list_files'>('files', { files: fitting(files), total, truncated });
 }
 
 /** The deferred reply to compact_session: the first compaction_end event after a position of the log. */

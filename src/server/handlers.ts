@@ -3,6 +3,7 @@ import type { Handlers } from './handler.js';
 import { createRequestHandlers } from './handlers/requests.js';
 import { createConnectionHandlers } from './handlers/connection.js';
 import { createDaemonHandlers } from './handlers/daemon.js';
+import { createEditorHandlers } from './handlers/editor.js';
 import { createInputHandlers } from './handlers/inputs.js';
 import { createModelHandlers } from './handlers/models.js';
 import { createPermissionHandlers } from './handlers/permissions.js';
@@ -16,6 +17,7 @@ export function createHandlers(deps: HandlerContext): Handlers {
     ...createConnectionHandlers(deps),
     ...createInputHandlers(deps),
     ...createQueueHandlers(deps),
+    ...createEditorHandlers(deps),
     ...createHistoryHandlers(deps),
     ...createSessionHandlers(deps),
     ...createRequestHandlers(deps),

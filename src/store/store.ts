@@ -2,6 +2,7 @@ import { createAnchorRows } from './rows/anchor-rows.js';
 import type { SessionState } from '../core/session.js';
 import { createArtifactRows } from './rows/artifact-rows.js';
 import { createAuditRows } from './rows/audit-rows.js';
+import { createDraftRows } from './rows/draft-rows.js';
 import { createEntryRows } from './rows/entry-rows.js';
 import { createEventBodies } from './event-bodies.js';
 import { createEventLog } from './event-log.js';
@@ -9,6 +10,7 @@ import { createInputRows } from './rows/input-rows.js';
 import { createMetaRows } from './rows/meta-rows.js';
 import { createPartialRows } from './rows/partial-rows.js';
 import { createPermissionRows } from './rows/permission-rows.js';
+import { createPromptRows } from './rows/prompt-rows.js';
 import { createProcessRows } from './rows/process-rows.js';
 import { createProjection } from './projection.js';
 import { createRequestRows } from './rows/request-rows.js';
@@ -30,11 +32,13 @@ export function createStore(db: Database, bootId: string) {
   const inputs = createInputRows(db);
   const runs = createRunRows(db);
   const requests = createRequestRows(db);
-  const search = createSearchRows(db, meta);
+  const prompts = createPromptRows(db);
+  const search = createSearchRows(db, meta, prompts.write);
   const permissions = createPermissionRows(db);
   const anchors = createAnchorRows(db);
   const partials = createPartialRows(db);
   const audit = createAuditRows(db);
+  const drafts = createDraftRows(db);
   const todos = createTodoRows(db);
   const processes = createProcessRows(db, bootId);
   const artifacts = createArtifactRows(db);
@@ -64,9 +68,11 @@ export function createStore(db: Database, bootId: string) {
     permissions: permissions.read,
     anchors: anchors.read,
     audit: audit.read,
+    drafts: drafts.read,
     todos: todos.read,
     processes: processes.read,
     artifacts: artifacts.read,
+    prompts: prompts.read,
     search: search.read,
     tree: createTreeRows(db),
     write: {
@@ -74,6 +80,7 @@ export function createStore(db: Database, bootId: string) {
       meta: meta.write,
       log: log.write,
       audit: audit.write,
+      drafts: drafts.write,
       todos: todos.write,
       processes: processes.write,
       artifacts: artifacts.write,

@@ -22,9 +22,11 @@ export function createSweep(db: Database, search: SearchRows['write']) {
   const steps = [
     'DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE session_id = :session AND seq < (SELECT max(seq) FROM event WHERE session_id = :session) LIMIT :limit)',
     'DELETE FROM artifact WHERE session_id = :session AND file IS NOT NULL',
+    'DELETE FROM draft WHERE session_id = :session',
     'DELETE FROM todo WHERE session_id = :session',
     'DELETE FROM anchor WHERE session_id = :session',
     'DELETE FROM permission WHERE session_id = :session',
+    'DELETE FROM prompt WHERE no IN (SELECT no FROM prompt WHERE session_id = :session LIMIT :limit)',
     'DELETE FROM ui_request WHERE id IN (SELECT id FROM ui_request WHERE session_id = :session LIMIT :limit)',
     'DELETE FROM input_text WHERE input_id IN (SELECT id FROM input WHERE session_id = :session LIMIT :limit)',
     'DELETE FROM input WHERE id IN (SELECT id FROM input WHERE session_id = :session AND NOT EXISTS (SELECT 1 FROM input_text WHERE input_id = id) LIMIT :limit)',

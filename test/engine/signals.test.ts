@@ -149,7 +149,7 @@ test('a view that is folded from signals is that of a client that attaches now',
   });
   const state = stateOf(berth, session);
   const toView = (ui: StateView['ui']): SessionView => viewOf({ seq: 0, state: { ...state, ui }, messages: [], has_more: false });
-  const lines = told(berth).map((event, i) => ({ v: '1', id: `live-${i}`, ts: '', ...event }) as WireEvent);
+  const lines = told(berth).map((event, i): WireEvent => ({ v: '1', id: `live-${i}`, ts: '', ...event }));
   const folded = lines.reduce(applyEvent, toView({ status: {}, widgets: {}, working: '', title: '' }));
   expect(folded).toEqual(toView(state.ui));
   expect(folded).toMatchObject({ working: '', title: 'second', status: { 'weather:a': 'b' }, widgets: { 'weather:w': ['line'] } });

@@ -50,6 +50,7 @@ test('only the commands that the contract names are waited for', () => {
     'compact_session',
     'extension_command',
     'list_models',
+    'list_files',
     'mcp_login',
     'mcp_reload',
     'export_session',
@@ -104,7 +105,7 @@ test('a refusal says whether the same line may work later', () => {
 
 test('which events are live is what the contract says', () => {
   const mayBeLive =
-    'message_update tool_execution_update ui_status ui_working ui_widget ui_set_title ui_set_editor_text mcp_update client_update goodbye'.split(
+    'message_update tool_execution_update ui_status ui_working ui_widget ui_set_title ui_set_editor_text mcp_update client_update draft_update goodbye'.split(
       ' ',
     );
   for (const [type, { live }] of Object.entries(events)) expect({ type, live }).toEqual({ type, live: mayBeLive.includes(type) });

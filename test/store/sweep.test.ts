@@ -1,11 +1,25 @@
 import { statSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { setDraft } from '../../src/core/drafts.js';
 import { createSession, deleteSession } from '../../src/core/settings.js';
 import type { Message } from '../../src/protocol/messages.js';
 import { createAskUserTool } from '../../src/tools/talk/ask-user.js';
 import { createTestEngine, type TestEngine } from '../support/engine.js';
 
-const tables = ['event', 'session', 'entry', 'artifact', 'run', 'tool_call', 'input', 'input_text', 'ui_request', 'partial'];
+const tables = [
+  'event',
+  'session',
+  'entry',
+  'artifact',
+  'run',
+  'tool_call',
+  'input',
+  'input_text',
+  'ui_request',
+  'partial',
+  'draft',
+  'prompt',
+];
 
 function countRows(berth: TestEngine): Record<string, number> {
   return Object.fromEntries(
@@ -59,8 +73,10 @@ describe('a deleted session', () => {
     (await berth.model.next()).say('y').end();
     (await berth.model.next()).say('z').end();
     await berth.idle(session);
-    expect(countRows(berth)).toMatchObject({ session: 1, artifact: 1, ui_request: 1, run: 1, input: 2 });
+    const draft = { draftId: 'dra_1', by: 'test', clientId: 'cli_1', text: 'half' };
+    expect(berth.engine.commit.decide(session, (state) => setDraft(state, draft)).ok).toBe(true);
     expect(search(berth, 'needle')).toBe(1);
+    expect(countRows(berth)).toMatchObject({ session: 1, artifact: 1, ui_request: 1, run: 1, input: 2, draft: 1, prompt: 2 });
     remove(berth, session);
     expect(berth.store.load(session)).toBeUndefined();
     expect(search(berth, 'needle')).toBe(0);

@@ -29,7 +29,7 @@ export function openStore(path: string, bootId = 'boot_test'): Store {
 export interface EngineSetup {
   tools?: Tool[];
   /** What tools may do, instead of everything. */
-  hands?: Partial<Pick<EngineDeps, 'loadPolicy' | 'policy' | 'ruleSources' | 'approvalTimeoutMs'>>;
+  hands?: Partial<Pick<EngineDeps, 'loadPolicy' | 'policy' | 'fileFinder' | 'ruleSources' | 'approvalTimeoutMs'>>;
   runsAtOnceMax?: number;
   /** A store of another engine to go on with. */
   from?: string;
@@ -70,10 +70,11 @@ const openPolicy: Policy = {
 /** What an engine needs to know about the machine when its tools touch nothing. */
 export function withoutHands(
   root: string,
-): Pick<EngineDeps, 'loadPolicy' | 'policy' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'> {
+): Pick<EngineDeps, 'loadPolicy' | 'policy' | 'fileFinder' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'> {
   return {
     loadPolicy: () => Promise.resolve(openPolicy),
     policy: () => openPolicy,
+    fileFinder: () => undefined,
     ruleSources: { configured: () => [], inWorkspace: () => undefined },
     approvalTimeoutMs: () => null,
     artifactsDir: join(root, 'artifacts'),

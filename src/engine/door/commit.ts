@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import type { Decision, Fresh } from '../../core/decision.js';
 import { emptySession, evolve, type SessionState } from '../../core/session.js';
 import { refusal, type Refusal } from '../../protocol/errors.js';
-import { noSession, type DurableEvent } from '../../protocol/events.js';
+import type { DurableEvent } from '../../protocol/events.js';
+import { noSession } from '../../protocol/ids.js';
 import { limits } from '../../protocol/limits.js';
 import { classifyFault, StoreRefused, type TransientFault, type StoreFault } from '../../store/faults.js';
 import type { Store, StoreWriters } from '../../store/store.js';
@@ -84,6 +85,7 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
     if (decision.activate !== undefined) write.meta.set('active_session', decision.activate);
     if (decision.usesFirstSettings) write.meta.remove('first_session');
     if (decision.admit) write.inputs.admit(sessionId, decision.admit, events.at(-1)?.seq ?? log.head(), now.nowMs);
+    if (decision.draft) write.drafts.set(sessionId, decision.draft, now.nowMs);
     if (decision.audit) write.audit.add(decision.audit, sessionId, now.nowMs);
     if (decision.firstSettings !== undefined) write.meta.set('first_session', decision.firstSettings);
     fault('commit.inside');

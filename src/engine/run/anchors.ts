@@ -46,6 +46,12 @@ export function createAnchors({ store, bookkeeping, requests }: Deps) {
       const current = findDirectory(cwd);
       if (current) bookkeeping.maintain((rows) => rows.anchors.set(sessionId, current));
     },
+    /** The real path of the session's directory, without asking anybody: undefined when it is gone, or another than the recorded one. */
+    directoryOf({ id, cwd }: Pick<SessionState, 'id' | 'cwd'>): string | undefined {
+      const current = findDirectory(cwd);
+      const recorded = store.anchors.read(id);
+      return current && (!recorded || isSame(recorded, current)) ? current.realPath : undefined;
+    },
     /** The real path of the session's directory if its inode is the recorded one, or a person approved another; otherwise the problem. */
     async verify(state: SessionState, call: OpenCall, waiting: Waiting): Promise<{ workspace: string } | { problem: string }> {
       const current = findDirectory(state.cwd);

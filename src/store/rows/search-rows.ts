@@ -1,6 +1,7 @@
 import { limits } from '../../protocol/limits.js';
 import type { Role } from '../../protocol/messages.js';
 import type { MetaRows } from './meta-rows.js';
+import type { IndexedEntry, PromptRows } from './prompt-rows.js';
 import type { Database } from '../sqlite.js';
 
 export interface SearchHit {
@@ -12,12 +13,13 @@ export interface SearchHit {
 }
 
 /**
- * The full-text index (FTS5) of ended messages. It is updated behind the log, in batches: indexing a message costs more than writing it,
+ * The full-text index (FTS5) of ended messages, and with it the list of prompts. It is updated behind the log, in batches: indexing a message costs more than writing it,
  * and no commit waits for the index. Callers own the transaction.
  */
-export function createSearchRows(db: Database, meta: MetaRows) {
-  const unindexed = db.prepare<[number, number, number], { no: number; text: string }>(
-    'SELECT no, substr(text, 1, ?) AS text FROM entry WHERE no > ? ORDER BY no LIMIT ?',
+export function createSearchRows(db: Database, meta: MetaRows, prompts: PromptRows['write']) {
+  const unindexed = db.prepare<[number, number, number], IndexedEntry>(
+    `SELECT no, role, session_id, (SELECT cwd FROM session WHERE id = session_id AND deleted = 0) AS cwd, substr(text, 1, ?) AS text
+     FROM entry WHERE no > ? ORDER BY no LIMIT ?`,
   );
   const add = db.prepare<[number, string]>('INSERT INTO entry_search (rowid, text) VALUES (?, ?)');
   const drop = db.prepare<[number]>('DELETE FROM entry_search WHERE rowid = ?');
@@ -53,8 +55,10 @@ export function createSearchRows(db: Database, meta: MetaRows) {
       /** Indexes a batch of entries. */
       indexBatch(): void {
         let chars = 0;
-        for (const { no, text } of unindexed.all(limits.searchTextCharsMax, mark(), limits.searchBatchRows)) {
+        for (const entry of unindexed.all(limits.searchTextCharsMax, mark(), limits.searchBatchRows)) {
+          const { no, text } = entry;
           add.run(no, text);
+          prompts.add(entry);
           moveMark(no);
           chars += text.length;
           if (chars > limits.searchBatchCharsMax) break;
@@ -63,7 +67,11 @@ export function createSearchRows(db: Database, meta: MetaRows) {
       /** Removes deleted entries from the index: their numbers may be reused. */
       forget(nos: number[]): void {
         const read = mark();
-        for (const no of nos) if (no <= read) drop.run(no);
+        for (const no of nos) {
+          if (no > read) continue;
+          drop.run(no);
+          prompts.forget(no);
+        }
         moveMark(Math.min(read, newest.get() ?? 0));
       },
     },
