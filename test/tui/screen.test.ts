@@ -89,4 +89,24 @@ describe('the screen of a session', () => {
     expect(screen.bytes()).not.toContain('\x1b[3J');
     expect(screen.text()).toContain('berth attach');
   });
+
+  test('keys of the transcript answer no question', async () => {
+    const session = await newSession();
+    await using screen = attach(session);
+    await screen.until('ask for something');
+    screen.send('ask me\r');
+    await screen.until('north');
+    screen.send('\x0f');
+    await screen.until('press a key to answer');
+    screen.send('1');
+    await screen.until('Cast off now?');
+    screen.send('\x1b');
+    screen.send('\x1b[Z');
+    await screen.until(' transcript ');
+    screen.send('n');
+    await screen.until('Search this session');
+    screen.send('\x1b');
+    await screen.until((text) => !text.includes('Search this session'));
+    expect(screen.text()).toContain('Cast off now?');
+  });
 });

@@ -27,7 +27,9 @@ export function createPaneInput({ parts, actions, laid }: Deps): PaneInput {
     const focus = parts.focus();
     const isSearching = editor.search.state() !== undefined;
     const how = { isFocused: focus === 'question', isEditorEmpty: editor.isEmpty(), isAlone, nowMs };
-    if (!isSearching && answering.onText(text, how)) return;
+    // Keys of the transcript and the queue are theirs.
+    const mayAnswer = (focus === 'editor' && !isSearching) || focus === 'question';
+    if (mayAnswer && answering.onText(text, how)) return;
     const action = keyMap.find(text === ' ' ? 'space' : text, focus);
     const mayAct = focus !== 'editor' || (editor.isEmpty() && isAlone && !isSearching);
     if (action !== undefined && mayAct && actions.run(action, nowMs)) return;
