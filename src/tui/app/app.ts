@@ -1,8 +1,10 @@
 import type { AttachedSession, Heard } from '../../client/attach.js';
 import type { Berth } from '../../client/connect.js';
-import { chooseTheme, type Theme } from '../rows/theme.js';
+import { toAscii } from '../rows/ascii.js';
+import { chooseLook } from '../rows/look.js';
 import { copySequence } from '../screen/clipboard.js';
 import { createFramePainter } from '../screen/frame.js';
+import { modifyOtherKeys } from '../screen/terminal-modes.js';
 import { openTerminal, type Terminal } from '../screen/terminal.js';
 import type { TerminalInput } from '../kit/terminal-input.js';
 import type { Overlay } from '../overlays/overlay.js';
@@ -47,12 +49,12 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
   const keys = createKeyMap(options.keys);
   if (!keys.ok) throw new Error(keys.problems.join('\n'));
   const { keyMap } = keys;
-  const colours = (env.NO_COLOR ?? '') === '' && env.TERM !== 'vt100';
-  let theme: Theme = chooseTheme({ colours, background: 'dark' });
+  let look = chooseLook({ env, background: 'dark' });
   let overlays: Overlay[] = [];
   let spinner: NodeJS.Timeout | undefined;
   let watch: { close(): void } | undefined;
   let tick = 0;
+  let hasKittyKeyboard = false;
   let isGone = false;
   let leave: () => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
@@ -64,7 +66,7 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
     () => loop.invalidate(),
     () => performance.now(),
   );
-  const signs = createAttentionSigns((text) => terminal.write(text));
+  const signs = createAttentionSigns((text) => terminal.write(look.isAscii ? toAscii(text) : text));
   const loop = createFrameLoop(paint);
   const painter = createFramePainter((text) => terminal.write(text));
 
@@ -174,9 +176,16 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
       loop.invalidate();
       return;
     }
-    if (input.kind === 'kitty_keyboard') return;
+    if (input.kind === 'kitty_keyboard') {
+      hasKittyKeyboard = true;
+      return;
+    }
+    if (input.kind === 'device') {
+      if (!hasKittyKeyboard) terminal.write(modifyOtherKeys);
+      return;
+    }
     if (input.kind === 'background') {
-      theme = chooseTheme({ colours, background: input.brightness > 0.5 ? 'light' : 'dark' });
+      look = chooseLook({ env, background: input.brightness > 0.5 ? 'light' : 'dark' });
       return loop.invalidate();
     }
     if (input.kind === 'key' || input.kind === 'text') board.keyPressed(performance.now());
@@ -229,7 +238,7 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
       nowMs,
       tick: isWorking ? tick : undefined,
     });
-    painter.paint(frame, columns, rows, theme);
+    painter.paint(frame, columns, rows, look);
     pane.painted(performance.now());
     spin(isWorking);
   }

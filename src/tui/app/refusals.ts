@@ -3,7 +3,7 @@ import type { CommandType } from '../../protocol/commands/commands.js';
 import { describeRefusal } from '../../view/refusal-text.js';
 
 /** The daemon refused a command; the message is for people. */
-export class Refused extends Error {
+class Refused extends Error {
   override name = 'Refused';
 }
 

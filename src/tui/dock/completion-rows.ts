@@ -1,5 +1,6 @@
 import { printableLine } from '../../view/printable.js';
 import type { Editor } from '../editor/editor.js';
+import { marks, separator } from '../rows/marks.js';
 import { row, span, spreadRow, type Row } from '../rows/row.js';
 
 const layout = { rowsMax: 7 } as const;
@@ -13,7 +14,7 @@ export function completionRows(editor: Editor, columns: number): Row[] {
       row(
         span('history: ', 'accent'),
         span(printableLine(searching.query)),
-        span(`  ${found} · Ctrl-R older · Enter takes it · Esc back`, 'muted'),
+        span(`  ${[found, 'Ctrl-R older', 'Enter takes it', 'Esc back'].join(separator)}`, 'muted'),
       ),
     ];
   }
@@ -22,7 +23,7 @@ export function completionRows(editor: Editor, columns: number): Row[] {
   return shown.items.map(({ text, detail = '' }, index) => {
     const isSelected = index === shown.selected;
     return spreadRow(
-      [span(isSelected ? '▸ ' : '  ', 'accent'), span(printableLine(text), isSelected ? { reverse: true } : {})],
+      [span(isSelected ? `${marks.chosen} ` : '  ', 'accent'), span(printableLine(text), isSelected ? { reverse: true } : {})],
       [span(` ${printableLine(detail)} `, 'muted')],
       columns,
     );

@@ -1,6 +1,7 @@
 import { printableLine } from '../../view/printable.js';
 import { shortId } from '../../view/short-ids.js';
 import type { SessionView } from '../../view/session-view.js';
+import { separator } from '../rows/marks.js';
 import { span, spreadRow, type Row, type Span } from '../rows/row.js';
 
 export type Connection = 'here' | 'lost' | 'gone';
@@ -29,7 +30,7 @@ export function headerRow({ view, connection, others, home, isObserver }: Header
     span(printableLine(model), 'accent'),
     span(approvalMode.replaceAll('_', ' '), approvalMode === 'full' ? { tone: 'bad', bold: true } : 'warn'),
   ];
-  const right = words.flatMap((word, at) => (at === 0 ? [word] : [span(' · ', 'muted'), word]));
+  const right = words.flatMap((word, at) => (at === 0 ? [word] : [span(separator, 'muted'), word]));
   return spreadRow(left, [...right, span(' ')], columns);
 }
 

@@ -1,5 +1,6 @@
 import type { CardPart } from '../../view/approval.js';
 import type { RequestCard } from '../../view/questions.js';
+import { marks } from '../rows/marks.js';
 import { clipSpans, row, span, type Row, type Span } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 import { renderDiff } from '../text/diff.js';
@@ -20,7 +21,7 @@ const layout = { bodyRows: 8, choiceRows: 9 } as const;
 /** A question as rows of the dock. Its texts are those of the view, and so sanitized. */
 export function cardRows(facts: CardFacts, columns: number, rowsMax: number): Row[] {
   const { card, waiting, isFocused, hint, chosen } = facts;
-  const gutter = [span('┃ ', isFocused ? { tone: 'warn', bold: true } : 'warn')];
+  const gutter = [span(`${marks.questionBar} `, isFocused ? { tone: 'warn', bold: true } : 'warn')];
   const inner = (spans: readonly Span[]): Row[] => wrapSpans(spans, columns, { first: gutter, rest: gutter });
   const title = inner([span(card.title, { bold: true }), span(waiting === 0 ? '' : `  (${waiting} more wait)`, 'muted')]);
   const choices = choiceRows(card, chosen, inner, columns - 2);
@@ -34,7 +35,10 @@ export function cardRows(facts: CardFacts, columns: number, rowsMax: number): Ro
   const shown =
     body.length <= most
       ? body
-      : [...body.slice(0, most - 1), row(...gutter, span(`… ${body.length - most + 1} more rows: Ctrl-O v shows all`, 'muted'))];
+      : [
+          ...body.slice(0, most - 1),
+          row(...gutter, span(`${marks.ellipsis} ${body.length - most + 1} more rows: Ctrl-O v shows all`, 'muted')),
+        ];
   return [...title, ...shown, ...choices, ...foot];
 }
 
@@ -62,7 +66,7 @@ function choiceRows(card: RequestCard, chosen: ReadonlySet<number>, inner: (span
   const shown = labels.slice(0, layout.choiceRows).flatMap((spans) => inner(clipSpans(spans, columns)));
   return labels.length <= layout.choiceRows
     ? shown
-    : [...shown, ...inner([span(`… ${labels.length - layout.choiceRows} more: Ctrl-O shows and filters all`, 'muted')])];
+    : [...shown, ...inner([span(`${marks.ellipsis} ${labels.length - layout.choiceRows} more: Ctrl-O shows and filters all`, 'muted')])];
 }
 
 function partRows(part: CardPart, inner: (spans: readonly Span[]) => Row[], gutter: readonly Span[], columns: number): Row[] {
@@ -72,17 +76,17 @@ function partRows(part: CardPart, inner: (spans: readonly Span[]) => Row[], gutt
     case 'asker':
       return inner([span(`asked by ${part.title === '' ? 'this session' : part.title} (${part.model}) in ${part.workspace}`, 'muted')]);
     case 'command':
-      return wrapSpans([span(part.text, { tone: 'warn' })], columns, {
+      return wrapSpans([span(part.text, { tone: 'warn', exact: true })], columns, {
         first: [...gutter, span('$ ', 'accent')],
         rest: [...gutter, span('  ')],
         anywhere: true,
       });
     case 'call':
-      return inner([span(part.text, { tone: 'warn' })]);
+      return inner([span(part.text, { tone: 'warn', exact: true })]);
     case 'diff':
-      return renderDiff(part.text, columns - gutter.length * 2).map((one) => ({ ...one, spans: [...gutter, ...one.spans] }));
+      return renderDiff(part.text, columns, { lead: gutter });
     case 'arguments':
-      return part.each.flatMap(({ name, text }) => inner([span(`${name}: `, 'muted'), span(text)]));
+      return part.each.flatMap(({ name, text }) => inner([span(`${name}: `, 'muted'), span(text, { exact: true })]));
     case 'reasons':
       return inner([span(part.text, 'muted')]);
     case 'sandbox':

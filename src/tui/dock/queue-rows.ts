@@ -2,10 +2,17 @@ import type { QueuedInput } from '../../protocol/events.js';
 import { printableLine } from '../../view/printable.js';
 import { inputKindText, pauseText } from '../../view/queue-text.js';
 import type { SentInput, SentState } from '../../view/sent-inputs.js';
+import { marks, separator } from '../rows/marks.js';
 import { row, span, spreadRow, type Row } from '../rows/row.js';
 
 /** Delivery marks: kept here, committed, taken by the model, held, came back. */
-export const sentMarks: Record<SentState, string> = { kept: '◌', committed: '✓', held: '⏸', taken: '✓✓', returned: '↩' };
+const sentMarks: Record<SentState, string> = {
+  kept: marks.kept,
+  committed: marks.ok,
+  held: marks.held,
+  taken: `${marks.ok}${marks.ok}`,
+  returned: marks.returned,
+};
 
 export interface QueueFacts {
   inputs: readonly QueuedInput[];
@@ -36,9 +43,10 @@ export function queueRows({ inputs, sent, isPaused, ownName, chosenId }: QueueFa
   ];
   const shown =
     rows.length > layout.rowsMax
-      ? [...rows.slice(0, layout.rowsMax - 1), row(span(`  … ${rows.length - layout.rowsMax + 1} more wait`, 'muted'))]
+      ? [...rows.slice(0, layout.rowsMax - 1), row(span(`  ${marks.ellipsis} ${rows.length - layout.rowsMax + 1} more wait`, 'muted'))]
       : rows;
-  const pause = isPaused && inputs.length > 0 ? [row(span(`⏸ queue ${pauseText(inputs.length)} · /resume goes on`, 'warn'))] : [];
+  const pause =
+    isPaused && inputs.length > 0 ? [row(span(`${marks.held} queue ${pauseText(inputs.length)}${separator}/resume goes on`, 'warn'))] : [];
   return [...pause, ...shown];
 }
 

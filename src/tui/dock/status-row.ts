@@ -2,6 +2,7 @@ import { formatDuration } from '../../view/durations.js';
 import { printableLine } from '../../view/printable.js';
 import { describeStatus } from '../../view/status-text.js';
 import type { SessionView } from '../../view/session-view.js';
+import { marks, separator, spinnerMarks } from '../rows/marks.js';
 import { span, spreadRow, type Row, type Span } from '../rows/row.js';
 
 export interface StatusFacts {
@@ -18,25 +19,25 @@ export function statusRow({ view, hints, askedElsewhere }: StatusFacts, columns:
   const right: Span[] = [
     ...(askedElsewhere === 0
       ? []
-      : [span(`${askedElsewhere} ${askedElsewhere === 1 ? 'session asks' : 'sessions ask'} you · `, { tone: 'warn', bold: true })]),
-    ...(contextLeftPercent === null ? [] : [span(`${contextLeftPercent} % left · `, contextLeftPercent < 15 ? 'warn' : 'muted')]),
+      : [
+          span(`${askedElsewhere} ${askedElsewhere === 1 ? 'session asks' : 'sessions ask'} you${separator}`, { tone: 'warn', bold: true }),
+        ]),
+    ...(contextLeftPercent === null ? [] : [span(`${contextLeftPercent} % left${separator}`, contextLeftPercent < 15 ? 'warn' : 'muted')]),
     ...(usage === null
       ? []
       : [span(`${compact(usage.input + usage.cache_read + usage.cache_write)} in ${compact(usage.output)} out`, 'muted')]),
-    ...(usage?.cost_usd ? [span(` · $${usage.cost_usd.toFixed(2)}`, 'muted')] : []),
+    ...(usage?.cost_usd ? [span(`${separator}$${usage.cost_usd.toFixed(2)}`, 'muted')] : []),
   ];
-  return spreadRow([span(` ${hints.join(' · ')}`, 'muted')], [...right, span(' ')], columns);
+  return spreadRow([span(` ${hints.join(separator)}`, 'muted')], [...right, span(' ')], columns);
 }
 
 /** 950, 1.2k, 34k, 1.2M */
-export function compact(count: number): string {
+function compact(count: number): string {
   if (count < 1_000) return String(count);
   if (count < 10_000) return `${(count / 1_000).toFixed(1)}k`;
   if (count < 1_000_000) return `${Math.round(count / 1_000)}k`;
   return `${(count / 1_000_000).toFixed(1)}M`;
 }
-
-const spinner = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;
 
 export interface WorkingFacts {
   view: SessionView;
@@ -65,9 +66,9 @@ export function workingRows({ view, sinceMs, nowMs, tick }: WorkingFacts, column
             : run
               ? 'thinking'
               : '';
-  const mark = requests.length > 0 ? '?' : tick === undefined ? '●' : (spinner[tick % spinner.length] ?? '●');
+  const mark = requests.length > 0 ? '?' : tick === undefined ? marks.running : (spinnerMarks[tick % spinnerMarks.length] ?? marks.running);
   const elapsed =
     run && sinceMs !== undefined ? ` ${formatDuration(Math.floor((nowMs - sinceMs) / 1_000) * 1_000).replace('.0 s', ' s')}` : '';
-  const words = [view.working === '' ? doing : printableLine(view.working), ...statuses].filter((text) => text !== '').join(' · ');
+  const words = [view.working === '' ? doing : printableLine(view.working), ...statuses].filter((text) => text !== '').join(separator);
   return [spreadRow([span(`${mark} `, 'accent'), span(words, 'accent'), span(elapsed === ' 0 ms' ? '' : elapsed, 'muted')], [], columns)];
 }

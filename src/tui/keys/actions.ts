@@ -68,10 +68,8 @@ export const actions = [
   { name: 'nextQuestion', label: 'The next question', keys: ['tab'], focus: 'question' },
 ] as const satisfies readonly Action[];
 
-export type ActionName = (typeof actions)[number]['name'];
-
 /** The actions of the editor, whose names begin with `edit.` in settings. */
-export const editActions: readonly Action[] = editorActions.map(({ name, label, keys }) => ({
+const editActions: readonly Action[] = editorActions.map(({ name, label, keys }) => ({
   name: `edit.${name}`,
   label,
   keys,

@@ -22,6 +22,8 @@ export function createKeyMap(settings: KeySettings = {}): KeyMapResult {
   const byPlace = new Map<string, Action>();
   const keysByName = new Map<string, readonly string[]>();
   const own = new Set(Object.keys(settings));
+  /** Keys that a person gave to something which counts everywhere. */
+  const claimed = new Set<string>();
   // What a person has chosen counts before what is usual.
   for (const action of [...allActions].sort((a, b) => Number(own.has(b.name)) - Number(own.has(a.name)))) {
     const chosen = settings[action.name];
@@ -30,6 +32,8 @@ export function createKeyMap(settings: KeySettings = {}): KeyMapResult {
     for (const key of keys) {
       const place = `${action.focus} ${key}`;
       const other = byPlace.get(place);
+      if (!own.has(action.name) && claimed.has(key)) continue;
+      if (own.has(action.name) && action.focus === 'always') claimed.add(key);
       if (!other) {
         byPlace.set(place, action);
         kept.push(key);
@@ -51,13 +55,15 @@ export function createKeyMap(settings: KeySettings = {}): KeyMapResult {
 
 const modifiers = ['ctrl', 'alt', 'shift', 'super'] as const;
 
-/** One spelling for each key: modifiers in a fixed order. */
+/** One spelling for each key: modifiers in a fixed order, and a capital as its letter with Shift. */
 function normalizeKey(typed: string): string {
-  if (typed.length === 1) return typed;
-  const parts = typed.split('+');
+  const parts = typed.length === 1 ? [typed] : typed.split('+');
   const key = typed.endsWith('++') ? '+' : (parts.at(-1) ?? '');
-  const held = modifiers.filter((name) => parts.slice(0, -1).some((part) => part.toLowerCase() === name));
-  return [...held, key.length === 1 ? key : key.toLowerCase()].join('+');
+  const said = parts.slice(0, -1).map((part) => part.toLowerCase());
+  // With Control, nobody means the capital by it.
+  const isCapital = /^[A-Z]$/.test(key) && !said.includes('ctrl');
+  const held = modifiers.filter((name) => said.includes(name) || (name === 'shift' && isCapital));
+  return [...held, key.toLowerCase()].join('+');
 }
 
 const names: Partial<Record<string, string>> = {
@@ -78,7 +84,7 @@ const names: Partial<Record<string, string>> = {
 };
 
 /** `Ctrl-P`, `Shift-Tab`, `?` */
-export function keyLabel(key: string): string {
+function keyLabel(key: string): string {
   if (key.length === 1) return key;
   const parts = normalizeKey(key).split('+');
   const last = parts.at(-1) ?? '';

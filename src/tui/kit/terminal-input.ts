@@ -9,8 +9,9 @@ export type TerminalInput =
   | { kind: 'paste'; text: string }
   | { kind: 'mouse'; action: 'press' | 'release' | 'drag' | 'wheel_up' | 'wheel_down'; column: number; row: number; shift: boolean }
   | { kind: 'focus'; focused: boolean }
-  /** The terminal understands kitty's keyboard protocol. */
+  /** The terminal understands kitty's keyboard protocol; it says so before it says what it is. */
   | { kind: 'kitty_keyboard' }
+  | { kind: 'device' }
   | { kind: 'background'; brightness: number };
 
 export interface TerminalInputReader {
@@ -25,23 +26,38 @@ const tuning = { escapeMs: 50, pasteGapMs: 20 } as const;
 export function createTerminalInput(onInput: (input: TerminalInput) => void): TerminalInputReader {
   const buffer = new StdinBuffer({ timeout: tuning.escapeMs });
   const utf8 = new TextDecoder();
+  // Until the terminal says that it has it.
+  setKittyProtocolActive(false);
   let arrived = '';
   let pastedMs = -Infinity;
   let marksPastes = false;
-  buffer.on('data', (sequence: string) => {
+  let lastArrived = '';
+  let firstHalf = '';
+
+  function take(sequence: string): void {
     if (pasteModeAnswer.test(sequence)) marksPastes = true;
     const input = readSequence(sequence);
     if (input) onInput(input.kind === 'text' ? { ...input, isAlone: arrived === sequence } : input);
+  }
+
+  buffer.on('data', (sequence: string) => {
+    // The buffer takes text apart into UTF-16 units, and two Escapes in one read for one with Alt.
+    if (isFirstHalf.test(sequence)) firstHalf = sequence;
+    else if (sequence === '\x1b\x1b') for (const escape of sequence) take(escape);
+    else {
+      take(firstHalf + sequence);
+      firstHalf = '';
+    }
   });
-  buffer.on('paste', (text: string) => {
-    marksPastes = true;
-    onInput({ kind: 'paste', text });
-  });
+  buffer.on('paste', (text: string) => onInput({ kind: 'paste', text }));
   return {
     push(bytes) {
       arrived = utf8.decode(bytes, { stream: true });
       if (arrived === '') return;
       const nowMs = performance.now();
+      // What follows the beginning of a marked paste is a part of it.
+      marksPastes ||= (lastArrived + arrived).includes(pasteStart);
+      lastArrived = arrived.slice(-pasteStart.length);
       if (!marksPastes && isUnmarkedPaste(arrived, nowMs - pastedMs <= tuning.pasteGapMs)) {
         pastedMs = nowMs;
         onInput({ kind: 'paste', text: arrived });
@@ -59,14 +75,23 @@ function isUnmarkedPaste(arrived: string, follows: boolean): boolean {
   return /^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+$/.test(arrived) && (follows ? arrived.length > 1 : /[\r\n][^\r\n]/.test(arrived));
 }
 
+const pasteStart = '\x1b[200~';
+const isFirstHalf = /^[\ud800-\udbff]$/;
 const mouse = /^\x1b\[<(\d+);(\d+);(\d+)([Mm])$/;
 const kittyAnswer = /^\x1b\[\?\d+u$/;
 const deviceAnswer = /^\x1b\[(\?|>)[\d;]*c$/;
+/** Alt and a character that the library does not name. */
+const altCharacter = /^\x1b([!-~])$/;
 /** A terminal that knows bracketed paste (mode 2004), set or not. */
 const pasteModeAnswer = /^\x1b\[\?2004;[123]\$y$/;
 const backgroundAnswer = /^\x1b\]11;rgb:([\da-f]+)\/([\da-f]+)\/([\da-f]+)(\x07|\x1b\\)$/i;
 
 function readSequence(sequence: string): TerminalInput | undefined {
+  // Alt and a character arrive as Escape and the character; the library takes some of them for arrows, and others for nothing.
+  const [, held] = /^\x1b([\x21-\x7e])$/.exec(sequence) ?? [];
+  if (held !== undefined) return { kind: 'key', key: `alt+${held}` };
+  const symbol = readSymbol(sequence);
+  if (symbol !== undefined) return { kind: 'key', key: symbol };
   if (sequence === '\x1b[I' || sequence === '\x1b[O') return { kind: 'focus', focused: sequence === '\x1b[I' };
   const [, code, column, row, end] = mouse.exec(sequence) ?? [];
   if (code !== undefined) return readMouse(Number(code), Number(column), Number(row), end === 'M');
@@ -77,16 +102,28 @@ function readSequence(sequence: string): TerminalInput | undefined {
   const [, red, green, blue] = backgroundAnswer.exec(sequence) ?? [];
   if (red !== undefined && green !== undefined && blue !== undefined)
     return { kind: 'background', brightness: brightnessOf([red, green, blue]) };
-  if (deviceAnswer.test(sequence) || /^\x1b\[\?[\d;]*\$y$/.test(sequence) || /^\x1b[\]P_^]/.test(sequence) || isKeyRelease(sequence))
-    return undefined;
+  if (deviceAnswer.test(sequence)) return { kind: 'device' };
+  if (/^\x1b\[\?[\d;]*\$y$/.test(sequence) || /^\x1b[\]P_^]/.test(sequence) || isKeyRelease(sequence)) return undefined;
   const printable = decodePrintableKey(sequence);
   if (printable !== undefined) return { kind: 'text', text: printable, isAlone: false };
-  // Alt and Enter arrive as Escape and a carriage return.
   // Without kitty's protocol a line feed is Ctrl-J, and Enter a carriage return.
   const key = sequence === '\n' ? 'ctrl+j' : parseKey(sequence);
+  const [, withAlt] = altCharacter.exec(sequence) ?? [];
+  if (key === undefined && withAlt !== undefined) return { kind: 'key', key: `alt+${withAlt}` };
   if (key === undefined) return isText(sequence) ? { kind: 'text', text: sequence, isAlone: false } : undefined;
   if (key === 'space') return { kind: 'text', text: ' ', isAlone: false };
   return isText(sequence) ? { kind: 'text', text: sequence, isAlone: false } : { kind: 'key', key };
+}
+
+/** The sign that a key with Shift gives on this keyboard, and Alt or Control with it, in the forms of kitty and of xterm: `alt+<`, not `alt+shift+,`. */
+function readSymbol(sequence: string): string | undefined {
+  const [, code, held] = /^\x1b\[\d+:(\d+)(?::\d+)?;(\d+)(?::[12])?u$/.exec(sequence) ?? [];
+  const [, otherHeld, otherCode] = /^\x1b\[27;(\d+);(\d+)~$/.exec(sequence) ?? [];
+  const sign = String.fromCodePoint(Number(code ?? otherCode ?? 0));
+  const modifiers = Number(held ?? otherHeld ?? 1) - 1;
+  const [isShift, isAlt, isControl] = [1, 2, 4].map((bit) => (modifiers & bit) !== 0);
+  if (!isShift || !(isAlt || isControl) || !/^[!-/:-@[-`{-~]$/.test(sign)) return undefined;
+  return `${isControl ? 'ctrl+' : ''}${isAlt ? 'alt+' : ''}${sign}`;
 }
 
 function isText(sequence: string): boolean {

@@ -1,6 +1,6 @@
 import { encodeRow } from '../rows/encode.js';
+import type { Look } from '../rows/look.js';
 import { emptyRow, type Row } from '../rows/row.js';
-import type { Theme } from '../rows/theme.js';
 
 export interface Cursor {
   row: number;
@@ -15,7 +15,7 @@ export interface Frame {
 
 export interface FramePainter {
   /** Writes what differs from the frame before, in one write; nothing when nothing differs. */
-  paint(frame: Frame, columns: number, rows: number, theme: Theme): void;
+  paint(frame: Frame, columns: number, rows: number, look: Look): void;
   /** Forgets the screen, which something else has drawn on or a resize has rearranged: the next frame is painted whole. */
   forget(): void;
 }
@@ -26,23 +26,21 @@ export function createFramePainter(write: (text: string) => void): FramePainter 
   let encoded: (string | undefined)[] = [];
   let cursorAt = '';
   let size = '';
-  let painted: Theme | undefined;
+  let painted: Look | undefined;
 
   return {
-    paint({ rows, cursor }, columns, height, theme) {
-      const isWhole = size !== `${columns}x${height}` || painted !== theme;
-      if (isWhole) {
-        shown = [];
-        encoded = [];
-        size = `${columns}x${height}`;
-        painted = theme;
-      }
+    paint({ rows, cursor }, columns, height, look) {
+      const isWhole = size !== `${columns}x${height}`;
+      if (isWhole || painted !== look) shown = [];
+      if (isWhole) encoded = [];
+      size = `${columns}x${height}`;
+      painted = look;
       let changes = '';
       for (let at = 0; at < height; at++) {
         const row = rows[at] ?? emptyRow;
         if (shown[at] === row) continue;
         shown[at] = row;
-        const text = encodeRow(row, columns, theme);
+        const text = encodeRow(row, columns, look);
         if (encoded[at] === text) continue;
         encoded[at] = text;
         // The row is cleared first: a terminal that disagrees about a width then shows no remains.

@@ -78,6 +78,8 @@ export function openTerminal({ stdin, stdout }: Streams, { onInput, onResize, on
   stdout.on('error', onGone);
   stdout.on('resize', onResize);
   process.on('exit', restore);
+  // What is told of an error that nobody catches is told on the screen of the shell.
+  process.on('uncaughtExceptionMonitor', restore);
   take();
   return {
     columns: () => stdout.columns || fallback.columns,
@@ -88,6 +90,7 @@ export function openTerminal({ stdin, stdout }: Streams, { onInput, onResize, on
     close() {
       restore();
       process.off('exit', restore);
+      process.off('uncaughtExceptionMonitor', restore);
       stdout.off('resize', onResize);
       stdin.off('end', onGone);
       stdin.off('error', onGone);
