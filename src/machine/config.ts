@@ -45,6 +45,18 @@ const provider = z.strictObject({
 
 const providers = z.record(z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, 'a provider is named with letters, digits, dots, - and _'), provider);
 
+/** Action names to keys. Frontends know which actions and keys there are; here only the shape is checked. */
+const key = z.string().min(1).max(limits.boundKeyCharsMax);
+const keys = z
+  .record(
+    z.string().min(1).max(limits.actionNameCharsMax),
+    z.union(
+      [key, z.array(key).max(limits.keysPerActionMax)],
+      `must be a key, such as ctrl+p, or a list of at most ${limits.keysPerActionMax} keys`,
+    ),
+  )
+  .refine((bound) => Object.keys(bound).length <= limits.boundActionsMax, `at most ${limits.boundActionsMax} actions`);
+
 const schema = z
   .strictObject({
     model: z
@@ -78,6 +90,7 @@ const schema = z
         writable: z.array(z.string().min(1)).max(limits.writableRootsMax).optional(),
       })
       .optional(),
+    keys: keys.optional(),
     limits: z
       .strictObject({
         runs_at_once: z.int().min(1).max(limits.runsAtOnceMax).optional(),

@@ -121,6 +121,27 @@ describe('what is wrong is named', () => {
   });
 });
 
+describe('keys', () => {
+  test('are taken by their shape: what they mean is known to frontends', () => {
+    const keys = { send: 'ctrl+enter', palette: ['ctrl+p', 'f1'], unbound: [], 'no.such.action': 'x' };
+    expect(parse(JSON.stringify({ keys }))).toEqual({ ...defaults, file: { keys } });
+  });
+
+  test.each([
+    [{ keys: { send: 5 } }, /keys\.send: must be a key, such as ctrl\+p, or a list/],
+    [{ keys: { send: '' } }, /keys\.send: /],
+    [{ keys: { send: 'x'.repeat(65) } }, /keys\.send: .*64 characters/],
+    [{ keys: { send: ['a', null] } }, /keys\.send: must be a key/],
+    [{ keys: { send: Array(17).fill('a') } }, /keys\.send: must be a key.* at most 16 keys/],
+    [{ keys: { send: { key: 'a' } } }, /keys\.send: must be a key/],
+    [{ keys: ['a'] }, /keys: /],
+    [{ keys: { ['x'.repeat(101)]: 'a' } }, /keys\.x+: /],
+    [{ keys: Object.fromEntries(Array.from({ length: 501 }, (_, i) => [`a${i}`, 'a'])) }, /keys: at most 500 actions/],
+  ])('%j is refused by its name', (config, why) => {
+    expect(refused(JSON.stringify(config))).toMatch(why);
+  });
+});
+
 describe('the file', () => {
   test('that is not there is an empty one', () => {
     expect(readConfig('/nowhere/at/all')).toEqual(defaults);

@@ -41,6 +41,11 @@ export const clientLimits = {
   replayedEventsMax: 20_000,
   /** Of the file with what screens remember. */
   screenFileBytesMax: 256 * 1024,
+  /** Keys of config.json that are bound to actions of frontends: how many, and of what length. */
+  boundActionsMax: 500,
+  actionNameCharsMax: 100,
+  keysPerActionMax: 16,
+  boundKeyCharsMax: 64,
   // The command line
   listedSessionsDefault: 100,
   listedDecisionsDefault: 50,
