@@ -40,11 +40,11 @@ const allowed: Partial<Record<Written['kind'], readonly RegExp[]>> = {
     // Attributes and the 16 colours of ANSI.
     /^\x1b\[((0|1|2|3|4|7|9|3[0-7]|9[0-7])(;(1|2|3|4|7|9|3[0-7]|9[0-7]))*)?m$/,
     // Modes: synchronized output, cursor, alternate screen, bracketed paste, mouse, focus, application keys.
-    /^\x1b\[\?(2026|25|1049|2004|1000|1002|1003|1006|1004)[hl]$/,
+    /^\x1b\[\?(7|2026|25|1049|2004|1000|1002|1003|1006|1004)[hl]$/,
     /^\x1b\[\?1l$/,
     // Keyboards of kitty and xterm.
-    /^\x1b\[(>1|<)u$/,
-    /^\x1b\[>4;[02]m$/,
+    /^\x1b\[(>5|<)u$/,
+    /^\x1b\[>4;[01]m$/,
     // Questions to the terminal.
     /^\x1b\[(\?2004\$p|\?u|c)$/,
     // The title is saved and restored.
@@ -79,8 +79,8 @@ export function modesLeft(bytes: string): string[] {
   for (const { kind, bytes: one } of splitWritten(bytes)) {
     if (kind !== 'csi') continue;
     const [, mode, how] = /^\x1b\[\?(\d+)([hl])$/.exec(one) ?? [];
-    // The cursor is shown unless told otherwise.
-    const isSet = mode === '25' ? how === 'l' : how === 'h';
+    // Lines wrap and the cursor is shown unless told otherwise.
+    const isSet = mode === '25' || mode === '7' ? how === 'l' : how === 'h';
     if (mode !== undefined && isSet) set.add(`?${mode}`);
     else if (mode !== undefined) set.delete(`?${mode}`);
     if (/^\x1b\[>\d+u$/.test(one)) keyboards++;

@@ -56,11 +56,11 @@ export function openPty({ args = [], cwd, env, columns = 100, rows = 30, program
   const terminal = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true, scrollback: 1_000 });
   const { file, args: given } = other ?? { file: process.execPath, args: [program, ...args] };
   const pty = spawn(file, [...given], {
-    name: 'xterm-256color',
+    name: env.TERM ?? 'xterm-256color',
     cols: columns,
     rows,
     cwd,
-    env: { LANG: 'C.UTF-8', ...env, TERM: env.TERM ?? 'xterm-256color' },
+    env: { LANG: 'C.UTF-8', ...env },
   });
   let written = '';
   let title = '';
