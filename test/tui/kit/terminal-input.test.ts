@@ -33,7 +33,7 @@ describe('what a terminal sends', () => {
   });
 
   test('an escape sequence that comes byte by byte is one key', () => {
-    expect(read(...'\x1b[1;5A')).toEqual([key('ctrl+up')]);
+    expect(read('\x1b', '[', '1', ';', '5', 'A')).toEqual([key('ctrl+up')]);
   });
 
   test('a character that arrives by itself is told apart from one that arrives with others', () => {
