@@ -1,58 +1,34 @@
-/** Every sign that we draw ourselves. Each takes one column in both sets, so that one can stand for the other in a row. */
-export interface Marks {
-  readonly waiting: string;
-  readonly running: string;
-  readonly ok: string;
-  readonly failed: string;
-  readonly skipped: string;
-  readonly interrupted: string;
-  readonly ellipsis: string;
-  /** Left of code, quotes and output. */
-  readonly bar: string;
-  readonly quote: string;
-  /** Lines of tables, rules and dividers. */
-  readonly line: string;
-  readonly column: string;
-  readonly crossing: string;
-  readonly minus: string;
-}
-
-export const unicodeMarks: Marks = {
+/** Every sign that rows are drawn with. Each takes one column, and `ascii.ts` says what stands for it in a terminal without UTF-8. */
+export const marks = {
   waiting: '○',
   running: '●',
   ok: '✓',
   failed: '✗',
   skipped: '⊘',
   interrupted: '…',
+  /** Inputs: kept here, held in the queue, brought back by an abort. */
+  kept: '◌',
+  held: '⏸',
+  returned: '↩',
   ellipsis: '…',
+  /** The chosen one of a list, and what is being done now. */
+  chosen: '▸',
+  /** Left of code and output, of quotes, of a question, and of what tools keep on the screen. */
   bar: '│',
   quote: '▌',
+  questionBar: '┃',
+  widgetBar: '▏',
+  /** Lines of tables, rules and dividers. */
   line: '─',
   column: '│',
   crossing: '┼',
   minus: '−',
-};
+  arrow: '→',
+  dot: '·',
+} as const;
 
-export const asciiMarks: Marks = {
-  waiting: 'o',
-  running: '*',
-  ok: '+',
-  failed: 'x',
-  skipped: '/',
-  interrupted: '~',
-  ellipsis: '~',
-  bar: '|',
-  quote: '>',
-  line: '-',
-  column: '|',
-  crossing: '+',
-  minus: '-',
-};
+/** Between words of a row that are about different things. */
+export const separator = ` ${marks.dot} `;
 
-/** The marks for a terminal: ASCII where the locale says that it has no UTF-8, and on the Linux console, whose font lacks most of them. */
-export function chooseMarks(env: Readonly<Record<string, string | undefined>>): Marks {
-  const locale = [env.LC_ALL, env.LC_CTYPE, env.LANG].find((name) => name !== undefined && name !== '');
-  // Containers often set no locale, and are looked at in a terminal that knows UTF-8.
-  const isUtf8 = locale === undefined || /utf-?8/i.test(locale);
-  return isUtf8 && env.TERM !== 'linux' ? unicodeMarks : asciiMarks;
-}
+/** One after the other in one column. */
+export const spinnerMarks = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'] as const;

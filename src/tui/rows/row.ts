@@ -1,4 +1,5 @@
 import { textHead, textWidth } from './cells.js';
+import { marks } from './marks.js';
 
 /** What a piece of text means; the theme says how that looks. */
 export type Tone =
@@ -32,6 +33,8 @@ export interface Span {
   readonly dim?: boolean;
   /** Foreground and background swapped: cursors, selections, matches. */
   readonly reverse?: boolean;
+  /** No character is drawn as one that looks like it: what a person approves. */
+  readonly exact?: boolean;
 }
 
 /** One line of the screen. */
@@ -67,7 +70,7 @@ export function rowWidth({ spans }: Row): number {
 }
 
 /** Spans that take at most `columns` columns; what is cut off is marked with an ellipsis. */
-export function clipSpans(spans: readonly Span[], columns: number, ellipsis = '…'): readonly Span[] {
+export function clipSpans(spans: readonly Span[], columns: number, ellipsis: string = marks.ellipsis): readonly Span[] {
   if (spansWidth(spans) <= columns) return spans;
   const room = Math.max(0, columns - textWidth(ellipsis));
   const kept: Span[] = [];
@@ -82,7 +85,7 @@ export function clipSpans(spans: readonly Span[], columns: number, ellipsis = '�
 }
 
 /** A row of exactly `columns` columns: clipped, or padded with spaces on the right. */
-export function fitRow(whole: Row, columns: number, ellipsis = '…'): Row {
+export function fitRow(whole: Row, columns: number, ellipsis: string = marks.ellipsis): Row {
   const spans = clipSpans(whole.spans, columns, ellipsis);
   const missing = columns - spansWidth(spans);
   return { ...whole, spans: missing > 0 ? [...spans, { text: ' '.repeat(missing) }] : spans };

@@ -1,5 +1,6 @@
 import { graphemesOf } from '../kit/graphemes.js';
 import { textWidth } from './cells.js';
+import { marks } from './marks.js';
 import { clipSpans, spansWidth, type Row, type Span } from './row.js';
 
 export interface WrapOptions {
@@ -95,7 +96,7 @@ function toCells(line: readonly Span[], widest: number): Cell[] {
       cells.push(width > widest ? { grapheme: grapheme === '\t' ? ' ' : '?', width: 1, span: part } : { grapheme, width, span: part });
     }
     if (text.length < part.text.length) {
-      cells.push({ grapheme: '…', width: 1, span: part });
+      cells.push({ grapheme: marks.ellipsis, width: 1, span: part });
       break;
     }
   }

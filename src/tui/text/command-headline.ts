@@ -1,3 +1,5 @@
+import { marks } from '../rows/marks.js';
+
 const tuning = { wrappersMax: 4 } as const;
 
 const quoted = String.raw`(?:"[^"]*"|'[^']*'|[^\s;&|"']+)`;
@@ -22,6 +24,6 @@ function unquote(command: string): string {
   const quote = script.charAt(0);
   if (quote !== '"' && quote !== "'") return command;
   const end = script.indexOf(quote, 1);
-  if (end === -1) return script.endsWith('…') ? script.slice(1) : command;
+  if (end === -1) return script.endsWith(marks.ellipsis) ? script.slice(1) : command;
   return end === script.length - 1 && !script.includes('\\') ? script.slice(1, -1) : command;
 }

@@ -1,3 +1,5 @@
+import { marks } from '../rows/marks.js';
+
 /** A line of a unified diff. */
 export type DiffLine =
   | { readonly kind: 'file' | 'hunk' | 'note'; readonly text: string }
@@ -61,5 +63,5 @@ function fileName(line: string): string {
 function fileText(oldName: string, newName: string): string {
   if (oldName === newName || oldName === '') return newName;
   if (oldName === '/dev/null') return `${newName} (new)`;
-  return newName === '/dev/null' ? `${oldName} (deleted)` : `${oldName} → ${newName}`;
+  return newName === '/dev/null' ? `${oldName} (deleted)` : `${oldName} ${marks.arrow} ${newName}`;
 }

@@ -1,5 +1,5 @@
 import { printable } from '../../view/printable.js';
-import { unicodeMarks, type Marks } from '../rows/marks.js';
+import { marks } from '../rows/marks.js';
 import { clipSpans, row, span, spansWidth, type Row, type Span, type Tone } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 import { readDiff, type DiffLine } from './diff-lines.js';
@@ -8,7 +8,8 @@ import { compareWords, type ChangedPiece } from './word-diff.js';
 export interface DiffOptions {
   /** Lines of the diff that are shown before the rest is only counted. */
   linesMax?: number;
-  marks?: Marks;
+  /** Decoration in front of every row. */
+  lead?: readonly Span[];
 }
 
 /** Two versions stand side by side from `sideBySideColumns`; line numbers are left out below `numberedColumns`. */
@@ -28,7 +29,6 @@ type Group = { readonly old: readonly Side[]; readonly now: readonly Side[] } | 
 interface Screen {
   columns: number;
   digits: number;
-  marks: Marks;
 }
 
 const tones: Record<Side['sign'], Tone> = { ' ': 'plain', '-': 'removed', '+': 'added' };
@@ -37,15 +37,19 @@ const tones: Record<Side['sign'], Tone> = { ' ': 'plain', '-': 'removed', '+': '
  * A unified diff as rows: line numbers, colours, and the changed words of lines that were changed. Side by side on wide screens, where the new
  * version is what can be copied.
  */
-export function renderDiff(
-  unifiedDiff: string,
-  columns: number,
-  { linesMax = layout.linesMax, marks = unicodeMarks }: DiffOptions = {},
-): Row[] {
+export function renderDiff(unifiedDiff: string, columns: number, { linesMax = layout.linesMax, lead = [] }: DiffOptions = {}): Row[] {
+  // A column is left for the diff, however narrow the screen is.
+  const front = clipSpans(lead, Math.max(0, columns - 1), '');
+  const width = spansWidth(front);
+  const rows = diffRows(unifiedDiff, columns - width, linesMax);
+  return width === 0 ? rows : rows.map((one) => ({ ...one, spans: [...front, ...one.spans], gutter: (one.gutter ?? 0) + width }));
+}
+
+function diffRows(unifiedDiff: string, columns: number, linesMax: number): Row[] {
   const lines = readDiff(printable(unifiedDiff));
   const shown = lines.slice(0, linesMax);
   const largest = shown.reduce((most, line) => Math.max(most, 'before' in line ? line.before : 0, 'after' in line ? line.after : 0), 0);
-  const screen = { columns, digits: columns < layout.numberedColumns ? 0 : String(largest).length, marks };
+  const screen = { columns, digits: columns < layout.numberedColumns ? 0 : String(largest).length };
   const layOut = columns < layout.sideBySideColumns ? unifiedRows : sideRows;
   const rows = toGroups(shown).flatMap((group) => ('about' in group ? aboutRows(group.about, columns) : layOut(group, screen)));
   const hidden = lines.length - shown.length;
@@ -105,11 +109,11 @@ function sideLines({ sign, pieces }: Side, columns: number, numbers: readonly (n
   const shown = numbers.map((number) => String(number ?? '').padStart(digits)).join(' ');
   const first = digits === 0 ? [] : [span(`${shown} `, 'muted')];
   const rest = [span(' '.repeat(spansWidth(first) + 1))];
-  const content = pieces.map(({ text, isChanged }) => span(text, { tone, ...(isChanged && { reverse: true }) }));
+  const content = pieces.map(({ text, isChanged }) => span(text, { tone, exact: true, ...(isChanged && { reverse: true }) }));
   return wrapSpans([span(sign, tone), ...content], columns, { first, rest, anywhere: true });
 }
 
-function sideRows(group: Exclude<Group, { about: DiffLine }>, { columns, digits, marks }: Screen): Row[] {
+function sideRows(group: Exclude<Group, { about: DiffLine }>, { columns, digits }: Screen): Row[] {
   const [old, now] = 'both' in group ? [[group.both], [group.both]] : [group.old, group.now];
   const separator = span(` ${marks.column} `, 'border');
   const leftColumns = Math.floor((columns - spansWidth([separator])) / 2);

@@ -1,3 +1,4 @@
+import { marks } from '../rows/marks.js';
 import type { LinePiece } from './line-pieces.js';
 import {
   dedent,
@@ -155,7 +156,7 @@ function takeLinePiece(state: State, text: string, continues: string, parts: Mar
   const left = tuning.codeLineUnits - state.lineUnits;
   state.lineUnits += text.length;
   if (left <= 0) return;
-  const shown = text.length > left ? `${text.slice(0, left)}…` : text;
+  const shown = text.length > left ? `${text.slice(0, left)}${marks.ellipsis}` : text;
   parts.push({ kind: 'code', lines: [shown], isApart: false, continues, indent, language: '', isLater: true });
 }
 

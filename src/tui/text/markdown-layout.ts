@@ -1,6 +1,6 @@
 import { Lexer, Tokenizer, type Token, type Tokens } from 'marked';
 import { printable } from '../../view/printable.js';
-import type { Marks } from '../rows/marks.js';
+import { marks } from '../rows/marks.js';
 import { emptyRow, span, spansWidth, type Row, type Span } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 import { highlightLine, noOpenBlock } from './highlight.js';
@@ -28,7 +28,6 @@ interface Frame {
   /** Columns of decoration in front of the items of a list. */
   readonly itemGutter: number;
   readonly quotes: number;
-  readonly marks: Marks;
 }
 
 /** Deeper quotes get no further bar. In lines that open more blocks at once than `nestingMax`, nothing is read as Markdown. */
@@ -45,10 +44,10 @@ export function readPart(part: MarkdownPart, open: number): ReadPart {
 }
 
 /** The rows of a part, without the blank row before it. */
-export function layoutPart({ part, blocks, code }: ReadPart, columns: number, marks: Marks): Row[] {
+export function layoutPart({ part, blocks, code }: ReadPart, columns: number): Row[] {
   const lead = [span(' '.repeat(Math.min(part.indent, Math.floor(columns / 2))))];
   const indent = part.indent === 0 ? [] : lead;
-  const frame = { columns, first: indent, rest: indent, firstGutter: 0, itemGutter: 0, quotes: 0, marks };
+  const frame = { columns, first: indent, rest: indent, firstGutter: 0, itemGutter: 0, quotes: 0 };
   const rows = layoutKind(part, blocks, code, frame);
   const [head, ...others] = rows;
   return head && part.continues !== undefined ? [{ ...head, continues: part.continues }, ...others] : rows;
@@ -155,7 +154,7 @@ function layoutHeading({ depth, text }: Tokens.Heading, frame: Frame): Row[] {
 }
 
 function layoutCode(code: readonly (readonly Span[])[], frame: Frame): Row[] {
-  const bar = span(`${frame.marks.bar} `, 'border');
+  const bar = span(`${marks.bar} `, 'border');
   const first = [...frame.first, bar];
   const rest = [...frame.rest, bar];
   const lines = code.length === 0 ? [[]] : code;
@@ -163,7 +162,7 @@ function layoutCode(code: readonly (readonly Span[])[], frame: Frame): Row[] {
 }
 
 function layoutQuote({ tokens }: Tokens.Blockquote, frame: Frame): Row[] {
-  const bar = frame.quotes < layout.quoteBars ? [span(`${frame.marks.quote} `, 'border')] : [];
+  const bar = frame.quotes < layout.quoteBars ? [span(`${marks.quote} `, 'border')] : [];
   const first = [...frame.first, ...bar];
   const rest = [...frame.rest, ...bar];
   const inner = { ...frame, first, rest, firstGutter: Infinity, itemGutter: spansWidth(rest), quotes: frame.quotes + 1 };
@@ -193,14 +192,14 @@ function layoutList({ items, ordered, start }: Tokens.List, frame: Frame): Row[]
 }
 
 function layoutRule(frame: Frame): Row[] {
-  const { columns, first, marks } = frame;
+  const { columns, first } = frame;
   const room = Math.max(1, columns - spansWidth(first));
   return wrapText([span(marks.line.repeat(room), 'border')], frame).map((one) => ({ ...one, gutter: columns }));
 }
 
 /** A table in an item of a list stands below the marker. */
 function layoutTableBlock(table: Tokens.Table, frame: Frame, repeatsHead: boolean): Row[] {
-  const rows = layoutTable(table, frame.columns, frame.rest, frame.marks, repeatsHead);
+  const rows = layoutTable(table, frame.columns, frame.rest, repeatsHead);
   return frame.first === frame.rest ? rows : [...wrapText([], frame), ...rows];
 }
 

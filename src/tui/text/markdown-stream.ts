@@ -1,4 +1,3 @@
-import { unicodeMarks, type Marks } from '../rows/marks.js';
 import { emptyRow, type Row } from '../rows/row.js';
 import { noOpenBlock } from './highlight.js';
 import { createLinePieces } from './line-pieces.js';
@@ -16,7 +15,7 @@ export interface MarkdownStream {
  * Renders Markdown that arrives in pieces. Blocks that are complete are read and laid out once; what is read again with each piece is the last
  * block, of which long ones are split, so that a piece costs the same however long the text is.
  */
-export function createMarkdownStream(marks: Marks = unicodeMarks): MarkdownStream {
+export function createMarkdownStream(): MarkdownStream {
   const pieces = createLinePieces();
   const splitter = createBlockSplitter();
   const complete: ReadPart[] = [];
@@ -31,7 +30,7 @@ export function createMarkdownStream(marks: Marks = unicodeMarks): MarkdownStrea
 
   function append(read: ReadPart): void {
     if (read.part.isApart && rows.length > 0) rows.push(emptyRow);
-    rows.push(...layoutPart(read, width, marks));
+    rows.push(...layoutPart(read, width));
   }
 
   return {

@@ -1,5 +1,5 @@
 import type { Tokens } from 'marked';
-import type { Marks } from '../rows/marks.js';
+import { marks } from '../rows/marks.js';
 import { clipSpans, span, spansWidth, type Row, type Span } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 import { renderInline } from './markdown-inline.js';
@@ -10,16 +10,16 @@ const layout = { cellColumns: 8, separatorColumns: 3 } as const;
 type Cells = readonly (readonly Span[])[];
 
 /** A table as rows: columns share the width, cells are wrapped. One that has too many columns becomes lines of `head: cell`. */
-export function layoutTable(table: Tokens.Table, columns: number, lead: readonly Span[], marks: Marks, repeatsHead = false): Row[] {
+export function layoutTable(table: Tokens.Table, columns: number, lead: readonly Span[], repeatsHead = false): Row[] {
   const head = table.header.map(({ text }) => renderInline(text, { bold: true }));
   const body = table.rows.map((row) => row.map(({ text }) => renderInline(text)));
   const widths = shareWidth(
     head.map((cell, at) => Math.max(1, ...[cell, ...body.map((row) => row[at] ?? [])].map(lineWidth))),
     columns - spansWidth(lead) - layout.separatorColumns * (head.length - 1),
   );
-  if (!widths) return layoutRecords(head, body, columns, lead, marks);
-  const aligned = (row: Cells): Row[] => layoutRow(row, widths, table.align, lead, marks);
-  const headRows = [...aligned(head), ruleRow(widths, lead, marks)];
+  if (!widths) return layoutRecords(head, body, columns, lead);
+  const aligned = (row: Cells): Row[] => layoutRow(row, widths, table.align, lead);
+  const headRows = [...aligned(head), ruleRow(widths, lead)];
   return [
     ...headRows.map((one, at) => (repeatsHead || at === headRows.length - 1 ? { ...one, gutter: columns } : one)),
     ...body.flatMap(aligned),
@@ -55,7 +55,7 @@ function lineWidth(cell: readonly Span[]): number {
 
 const tuning = { widthMax: 1_000 } as const;
 
-function layoutRow(row: Cells, widths: readonly number[], align: Tokens.Table['align'], lead: readonly Span[], marks: Marks): Row[] {
+function layoutRow(row: Cells, widths: readonly number[], align: Tokens.Table['align'], lead: readonly Span[]): Row[] {
   const cells = widths.map((width, at) => wrapSpans(row[at] ?? [], width).map(({ spans }) => clipSpans(spans, width, '')));
   const height = Math.max(1, ...cells.map((lines) => lines.length));
   return Array.from({ length: height }, (_, line) => ({
@@ -76,12 +76,12 @@ function alignSpans(spans: readonly Span[], width: number, align: Tokens.Table['
   return [span(' '.repeat(left)), ...spans, span(isLast ? '' : ' '.repeat(missing - left))].filter(({ text }) => text !== '');
 }
 
-function ruleRow(widths: readonly number[], lead: readonly Span[], marks: Marks): Row {
+function ruleRow(widths: readonly number[], lead: readonly Span[]): Row {
   const crossing = `${marks.line}${marks.crossing}${marks.line}`;
   return { spans: [...lead, span(widths.map((width) => marks.line.repeat(width)).join(crossing), 'border')] };
 }
 
-function layoutRecords(head: Cells, body: readonly Cells[], columns: number, lead: readonly Span[], marks: Marks): Row[] {
+function layoutRecords(head: Cells, body: readonly Cells[], columns: number, lead: readonly Span[]): Row[] {
   const records = body.length === 0 ? [head.map(() => [])] : body;
   const rule = wrapSpans([span(marks.line.repeat(Math.max(1, columns - spansWidth(lead))), 'border')], columns, { first: lead });
   return records.flatMap((row, at) => [

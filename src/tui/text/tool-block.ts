@@ -1,5 +1,5 @@
 import { printable, printableLine } from '../../view/printable.js';
-import { unicodeMarks, type Marks } from '../rows/marks.js';
+import { marks } from '../rows/marks.js';
 import { clipSpans, span, spansWidth, type Row, type Span, type Tone } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 import { stripWrappers } from './command-headline.js';
@@ -33,38 +33,40 @@ const tones: Record<ToolBlock['state'], Tone> = {
 };
 
 /** A tool call as rows: what was called and what came of it in the first one, and below it, unless folded, its output or diff. */
-export function renderToolBlock(block: ToolBlock, columns: number, marks: Marks = unicodeMarks): Row[] {
+export function renderToolBlock(block: ToolBlock, columns: number): Row[] {
   const { state, reason = '', artifact, folded } = block;
   const lines = outputLines(block.output);
-  const outcome = describeOutcome(block, lines.length, marks);
+  const outcome = describeOutcome(block, lines.length);
   const tone = tones[state];
   const mark = [span(`${marks[state]} `, tone)];
   const end = outcome === '' ? [] : [span(`  ${outcome}`, state === 'failed' ? 'bad' : 'muted')];
   const headline = headlineText(block);
-  if (folded) return [{ spans: headRow(mark, headline, end, columns, marks), gutter: Math.min(2, columns) }];
+  if (folded) return [{ spans: headRow(mark, headline, end, columns), gutter: Math.min(2, columns) }];
   const head = wrapSpans([span(headline, { bold: true }), ...end], columns, { first: mark, rest: [span('  ')] });
   const bar = [span(`  ${marks.bar} `, 'border')];
   const inside = (spans: readonly Span[]): Row[] => wrapSpans(spans, columns, { first: bar, anywhere: true });
   return [
-    ...(head.length <= layout.headlineRows ? head : [...head.slice(0, layout.headlineRows - 1), cutRow(head, columns, marks)]),
+    ...(head.length <= layout.headlineRows ? head : [...head.slice(0, layout.headlineRows - 1), cutRow(head, columns)]),
     ...(isLongReason(block) ? inside([span(printableLine(reason), state === 'failed' ? 'bad' : 'muted')]) : []),
-    ...(block.diff === undefined || block.diff === '' ? outputRows(lines, inside, marks) : diffRows(block.diff, columns, bar, marks)),
+    ...(block.diff === undefined || block.diff === ''
+      ? outputRows(lines, inside)
+      : renderDiff(block.diff, columns, { linesMax: layout.diffLines, lead: bar })),
     ...(artifact === undefined
       ? []
       : inside([span(`the whole output is in ${printableLine(artifact)}`, 'muted')]).map(decoration(columns))),
   ];
 }
 
-function headRow(mark: readonly Span[], headline: string, end: readonly Span[], columns: number, marks: Marks): readonly Span[] {
+function headRow(mark: readonly Span[], headline: string, end: readonly Span[], columns: number): readonly Span[] {
   const room = columns - spansWidth(mark) - spansWidth(end);
   const text = span(headline, { bold: true });
   // On a narrow screen the outcome gives way: without it, the mark says the most important part.
-  if (room < columns / 2) return clipSpans([...mark, text, ...end], columns, marks.ellipsis);
-  return [...mark, ...clipSpans([text], room, marks.ellipsis), ...end];
+  if (room < columns / 2) return clipSpans([...mark, text, ...end], columns);
+  return [...mark, ...clipSpans([text], room), ...end];
 }
 
 /** The last row of a headline that has more. */
-function cutRow(head: readonly Row[], columns: number, marks: Marks): Row {
+function cutRow(head: readonly Row[], columns: number): Row {
   const last = head[layout.headlineRows - 1] ?? { spans: [] };
   return { ...last, spans: [...clipSpans(last.spans, columns - 1, ''), span(marks.ellipsis, 'muted')] };
 }
@@ -75,7 +77,7 @@ function headlineText({ headline, name }: ToolBlock): string {
   return line.startsWith('$ ') ? `$ ${stripWrappers(line.slice(2))}` : line;
 }
 
-function describeOutcome(block: ToolBlock, lineCount: number, marks: Marks): string {
+function describeOutcome(block: ToolBlock, lineCount: number): string {
   const { state, diff = '', reason = '', took = '', folded } = block;
   const isCommand = block.headline.startsWith('$ ');
   // How long a tool took that is no command matters only when that was long.
@@ -87,7 +89,7 @@ function describeOutcome(block: ToolBlock, lineCount: number, marks: Marks): str
     case 'running':
       return time.join(', ');
     case 'ok':
-      return [...(diff === '' ? lines : [countChanges(diff, marks)]), ...time].join(', ');
+      return [...(diff === '' ? lines : [countChanges(diff)]), ...time].join(', ');
     case 'failed': {
       const [, exitCode] = /^exit code (-?\d+)$/.exec(reason) ?? [];
       const why =
@@ -106,7 +108,7 @@ function isLongReason({ reason = '' }: ToolBlock): boolean {
   return reason.length > layout.shortReasonUnits;
 }
 
-function countChanges(diff: string, marks: Marks): string {
+function countChanges(diff: string): string {
   let added = 0;
   let removed = 0;
   for (const line of diff.split('\n')) {
@@ -131,11 +133,11 @@ function outputLines(output: string): string[] {
 function lastProgress(line: string): string {
   const shown = line.replace(/\u240d+$/, '');
   const at = shown.lastIndexOf('\u240d');
-  return at === -1 ? shown : `…${shown.slice(at + 1)}`;
+  return at === -1 ? shown : `${marks.ellipsis}${shown.slice(at + 1)}`;
 }
 
-function outputRows(lines: readonly string[], inside: (spans: readonly Span[]) => Row[], marks: Marks): Row[] {
-  const rows = (from: number, to: number): Row[] => lines.slice(from, to).flatMap((line) => inside([span(clipLine(line, marks))]));
+function outputRows(lines: readonly string[], inside: (spans: readonly Span[]) => Row[]): Row[] {
+  const rows = (from: number, to: number): Row[] => lines.slice(from, to).flatMap((line) => inside([span(clipLine(line))]));
   const { headLines, tailLines } = layout;
   // One hidden line takes as much room as the remark about it.
   if (lines.length <= headLines + tailLines + 1) return rows(0, lines.length);
@@ -144,18 +146,8 @@ function outputRows(lines: readonly string[], inside: (spans: readonly Span[]) =
   return [...rows(0, headLines), ...remark, ...rows(lines.length - tailLines, lines.length)];
 }
 
-function clipLine(line: string, marks: Marks): string {
+function clipLine(line: string): string {
   return line.length <= layout.lineUnitsMax ? line : `${line.slice(0, layout.lineUnitsMax)}${marks.ellipsis}`;
-}
-
-function diffRows(diff: string, columns: number, bar: readonly Span[], marks: Marks): Row[] {
-  const lead = clipSpans(bar, Math.max(0, columns - 1), '');
-  const width = spansWidth(lead);
-  return renderDiff(diff, columns - width, { linesMax: layout.diffLines, marks }).map((one) => ({
-    ...one,
-    spans: [...lead, ...one.spans],
-    gutter: (one.gutter ?? 0) + width,
-  }));
 }
 
 /** Rows that nobody wants to copy. */

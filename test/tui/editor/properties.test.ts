@@ -7,8 +7,8 @@ import { rowStarts } from '../../../src/tui/editor/line-layout.js';
 import { graphemesOf } from '../../../src/tui/kit/graphemes.js';
 import { textWidth } from '../../../src/tui/rows/cells.js';
 import { encodeRow } from '../../../src/tui/rows/encode.js';
+import { chooseLook } from '../../../src/tui/rows/look.js';
 import { rowWidth } from '../../../src/tui/rows/row.js';
-import { chooseTheme } from '../../../src/tui/rows/theme.js';
 
 const runs = { numRuns: 60 };
 
@@ -207,7 +207,7 @@ test('inserting, deleting and moving does what the plainest editor does', () => 
 });
 
 test('rows are never wider than the screen nor more than allowed, and the cursor is among them', () => {
-  const theme = chooseTheme({ colours: true, background: 'dark' });
+  const look = chooseLook({ env: {}, background: 'dark' });
   fc.assert(
     fc.property(
       fc.array(anyKey, { maxLength: 40, size: 'max' }),
@@ -224,7 +224,7 @@ test('rows are never wider than the screen nor more than allowed, and the cursor
           expect(cursor.column).toBeLessThan(columns);
           for (const row of rows) {
             expect(rowWidth(row)).toBeLessThanOrEqual(columns);
-            expect(encodeRow(row, columns, theme)).not.toContain('\u202e');
+            expect(encodeRow(row, columns, look)).not.toContain('\u202e');
           }
         }
       },

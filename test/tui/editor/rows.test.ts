@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import { createEditor, type Editor } from '../../../src/tui/editor/editor.js';
 import { editorRows } from '../../../src/tui/editor/editor-rows.js';
 import { encodeRow } from '../../../src/tui/rows/encode.js';
+import { chooseLook } from '../../../src/tui/rows/look.js';
 import { rowText } from '../../../src/tui/rows/row.js';
-import { chooseTheme } from '../../../src/tui/rows/theme.js';
 import { typeSlowly } from './typing.js';
 
-const theme = chooseTheme({ colours: false, background: 'dark' });
+const look = chooseLook({ env: { NO_COLOR: '1' }, background: 'dark' });
 
 function draw(editor: Editor, columns: number, rowsMax = 10, placeholder = ''): { rows: string[]; cursor: [number, number] } {
   const { rows, cursor } = editorRows(editor, columns, rowsMax, { prompt: '>', placeholder });
@@ -51,7 +51,7 @@ test('tabs, control characters and hidden characters take the columns that they 
   const { rows, cursor } = editorRows(editor, 40, 3, { prompt: '>' });
   expect(rows.map((row) => rowText(row))).toEqual(['> a    b␛<U+202E>c']);
   expect(cursor).toEqual({ row: 0, column: 18 });
-  expect(encodeRow(rows[0]!, 40, theme)).toContain('a    b␛<U+202E>c');
+  expect(encodeRow(rows[0]!, 40, look)).toContain('a    b␛<U+202E>c');
 });
 
 test('placeholders are accented and cut where a row is narrower', () => {

@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest';
-import { encodeRow } from '../../../src/tui/rows/encode.js';
 import { drawnText, textHead, textWidth } from '../../../src/tui/rows/cells.js';
-import { row, span } from '../../../src/tui/rows/row.js';
-import { chooseTheme } from '../../../src/tui/rows/theme.js';
 
 test.each([
   ['plain', 5],
@@ -43,13 +40,4 @@ test('a beginning never cuts a character in two', () => {
   expect(textHead('ae\u0301i', 2)).toBe('ae\u0301');
   expect(textHead('👩‍🚀x', 3)).toBe('');
   expect(textHead('plain', 0)).toBe('');
-});
-
-test('a row is padded to the width of the screen, and its colours end with it', () => {
-  const theme = chooseTheme({ colours: true, background: 'dark' });
-  expect(encodeRow(row({ text: 'ab', tone: 'bad' }, 'c'), 5, theme)).toBe('\u001b[31mab\u001b[mc  ');
-  expect(encodeRow(row(span('日本', { tone: 'bad', bold: true })), 3, theme)).toBe('\u001b[31;1m日\u001b[m ');
-  expect(encodeRow(row(span('T', { tone: 'heading', bold: true }), span('x', 'link')), 2, theme)).toBe(
-    '\u001b[1;94mT\u001b[0;4;94mx\u001b[m',
-  );
 });

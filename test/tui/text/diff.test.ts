@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { asciiMarks } from '../../../src/tui/rows/marks.js';
-import { rowText, rowWidth } from '../../../src/tui/rows/row.js';
+import { rowText, rowWidth, span } from '../../../src/tui/rows/row.js';
 import { renderDiff } from '../../../src/tui/text/diff.js';
 import { copiedText } from '../rows/copied-text.js';
 
@@ -39,14 +38,14 @@ test('of a changed line the changed words stand out', () => {
   const [, , , old, now, added] = renderDiff(diff, 60);
   expect(old!.spans.slice(1)).toEqual([
     { text: '-', tone: 'removed' },
-    { text: 'const total = one + ', tone: 'removed' },
-    { text: 'two', tone: 'removed', reverse: true },
-    { text: ';', tone: 'removed' },
+    { text: 'const total = one + ', tone: 'removed', exact: true },
+    { text: 'two', tone: 'removed', exact: true, reverse: true },
+    { text: ';', tone: 'removed', exact: true },
   ]);
-  expect(now!.spans.filter(({ reverse }) => reverse)).toEqual([{ text: 'three', tone: 'added', reverse: true }]);
+  expect(now!.spans.filter(({ reverse }) => reverse)).toEqual([{ text: 'three', tone: 'added', exact: true, reverse: true }]);
   expect(added!.spans.slice(1)).toEqual([
     { text: '+', tone: 'added' },
-    { text: 'added();', tone: 'added' },
+    { text: 'added();', tone: 'added', exact: true },
   ]);
 });
 
@@ -111,12 +110,16 @@ test('a huge diff is bounded, and says how much is missing', () => {
   const rows = renderDiff(huge, 60);
   expect(rows).toHaveLength(2_001);
   expect(rowText(rows.at(-1)!)).toBe('… 7001 more lines');
-  expect(renderDiff(huge, 60, { linesMax: 3, marks: asciiMarks }).map(rowText)).toEqual([
-    'line 1',
-    '  1 +line 0',
-    '  2 +line 1',
-    '~ 8998 more lines',
-  ]);
+  expect(renderDiff(huge, 60, { linesMax: 3 }).map(rowText)).toEqual(['line 1', '  1 +line 0', '  2 +line 1', '… 8998 more lines']);
+});
+
+test('what stands in front of a diff is decoration, and a column is left for the diff', () => {
+  const diff = lines('--- a/x', '+++ b/x', '@@ -1 +1 @@', '-a', '+b');
+  const rows = renderDiff(diff, 60, { lead: [span('│ ')] });
+  expect(rows.map(rowText)).toEqual(['│ x', '│ line 1', '│ 1   -a', '│   1 +b']);
+  expect(rows.map(({ gutter }) => gutter)).toEqual([2, 2, 6, 6]);
+  expect(copiedText(rows)).toBe('x\nline 1\n-a\n+b');
+  expect(renderDiff(diff, 2, { lead: [span('│ ')] }).every((one) => rowWidth(one) === 2)).toBe(true);
 });
 
 test('what is no diff is shown as it is', () => {

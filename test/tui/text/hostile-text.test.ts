@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeRow } from '../../../src/tui/rows/encode.js';
-import { asciiMarks } from '../../../src/tui/rows/marks.js';
+import { chooseLook } from '../../../src/tui/rows/look.js';
 import { fitRow, row, rowWidth, span, spreadRow, type Row } from '../../../src/tui/rows/row.js';
-import { chooseTheme } from '../../../src/tui/rows/theme.js';
 import { wrapSpans } from '../../../src/tui/rows/wrap.js';
 import { renderDiff } from '../../../src/tui/text/diff.js';
 import { renderDivider } from '../../../src/tui/text/divider.js';
@@ -16,14 +15,14 @@ import { hidden } from '../../view/hostile-text.js';
 import { showRows } from '../rows/headless-screen.js';
 import { hostileTexts } from '../rows/hostile-texts.js';
 
-const theme = chooseTheme({ colours: true, background: 'dark' });
+const look = chooseLook({ env: {}, background: 'dark' });
+const asciiLook = chooseLook({ env: { LANG: 'C' }, background: 'dark' });
 const widths = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 160 }));
 const states: ToolBlock['state'][] = ['waiting', 'running', 'ok', 'failed', 'skipped', 'interrupted'];
 
 /** Every way of a text to rows. */
 const renderers: Record<string, (text: string, columns: number) => Row[]> = {
   renderMarkdown,
-  'renderMarkdown in ASCII': (text, columns) => renderMarkdown(text, columns, asciiMarks),
   createMarkdownStream(text, columns) {
     const stream = createMarkdownStream();
     for (const unit of text.split('')) {
@@ -64,12 +63,14 @@ test.each(Object.keys(renderers))('no text moves the cursor or makes a row too w
   await fc.assert(
     fc.asyncProperty(hostileTexts, widths, async (text, columns) => {
       const rows = renderers[name]!(text, columns);
-      const encoded = rows.map((one) => encodeRow(one, columns, theme));
+      const encoded = rows.map((one) => encodeRow(one, columns, look));
       const visible = encoded.map((bytes) => bytes.replaceAll(/\u001b\[[\d;]*m/g, '')); // eslint-disable-line no-control-regex
       for (const bytes of visible) expect(bytes).not.toMatch(hidden);
       expect(visible.join('')).not.toMatch(/[\n\t]/);
       const screen = await showRows(encoded, columns);
       expect({ height: screen.height, wrapped: screen.wrapped }).toEqual({ height: Math.max(1, rows.length), wrapped: 0 });
+      const inAscii = rows.map((one) => encodeRow(one, columns, asciiLook).replaceAll(/\u001b\[[\d;]*m/g, '')); // eslint-disable-line no-control-regex
+      for (const text of inAscii) expect([text, text.length <= columns]).toEqual([expect.stringMatching(/^[ -~]*$/), true]);
     }),
     { numRuns: name === 'createMarkdownStream' ? 20 : 80 },
   );

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { Lexer } from 'marked';
 import { expect, test } from 'vitest';
-import { asciiMarks } from '../../../src/tui/rows/marks.js';
 import { rowText, type Row } from '../../../src/tui/rows/row.js';
 import { createBlockSplitter } from '../../../src/tui/text/markdown-blocks.js';
 import { renderMarkdown } from '../../../src/tui/text/markdown.js';
@@ -180,11 +179,6 @@ test('HTML is text', () => {
     '</details>',
   ]);
   expect(textsOf('<!-- a\n\n# b -->')).toEqual(['<!-- a', '', '# b -->']);
-});
-
-test('the marks can be those of ASCII', () => {
-  const rows = renderMarkdown(lines('> a', '', '---', '', '```', 'b', '```', '', table), 60, asciiMarks);
-  expect(rows.map(rowText).join('')).toMatch(/^[ -~]*$/);
 });
 
 test('a line without end is shown to its end', () => {
