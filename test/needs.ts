@@ -10,6 +10,9 @@ export const debianPackages = {
   cc: 'gcc',
   python3: 'python3',
   rg: 'ripgrep',
+  zsh: 'zsh',
+  fish: 'fish',
+  man: 'man-db',
 };
 export type Program = keyof typeof debianPackages;
 

@@ -37,6 +37,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   models: async () => (await import('./commands/models.js')).models,
   mode: async () => (await import('./commands/mode.js')).mode,
   artifact: async () => (await import('./commands/artifact.js')).artifact,
+  completion: async () => (await import('./commands/shell/completion.js')).completion,
   reset: async () => (await import('./commands/shell/reset.js')).reset,
   'permissions ls': async () => (await import('./commands/permissions/permissions-ls.js')).permissionsLs,
   'permissions add': async () => (await import('./commands/permissions/permissions-add.js')).permissionsAdd,
@@ -56,6 +57,8 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'daemon logs': async () => (await import('./commands/daemon/daemon-logs.js')).daemonLogs,
   'daemon status': async () => (await import('./commands/daemon/daemon-status.js')).daemonStatus,
 };
+/** What shell completions ask; its words are not parsed, because they are half-typed. */
+const completer = '__complete';
 /** `ls` and `list` are synonyms everywhere. */
 const aliases: Record<string, string> = { list: 'ls', 'permissions list': 'permissions ls', 'auth ls': 'auth list' };
 const groupNames = ['permissions', 'auth', 'daemon'];
@@ -81,6 +84,10 @@ function scanArguments(argv: readonly string[]): { words: string[]; flags: PathF
 async function choose(typed: string[]): Promise<CommandLine> {
   const { words, flags, plain } = scanArguments(typed);
   const [first = '', second = ''] = words;
+  if (first === completer) {
+    const { complete } = await import('./commands/shell/complete.js');
+    return { subcommand: complete, args: { words: typed.slice(typed.indexOf(completer) + 1) }, flags };
+  }
   if (first === 'help') return choose([...words.slice(1), '--help']);
   const isGroup = groupNames.includes(first);
   const name = isGroup ? `${first} ${second}` : first;

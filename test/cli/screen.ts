@@ -50,7 +50,7 @@ export async function openTerminal(place: Place, command: string, env: Record<st
   const pane = (await tmux('new-session', '-d', '-P', '-F', '#{pane_id}', '-x', '100', '-y', '40', whole)).trim();
   const screen: Screen = {
     async type(...keys) {
-      await tmux('send-keys', '-t', pane, ...keys);
+      await tmux('send-keys', '-t', pane, '--', ...keys);
     },
     async paste(text) {
       const file = join(place.root, 'pasted');

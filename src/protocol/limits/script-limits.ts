@@ -9,4 +9,6 @@ export const scriptLimits = {
   waitSecondsMax: 2_000_000,
   /** The longest pause of `berth replay`, unless a speed was chosen. */
   replayPauseMs: 1_000,
+  /** What a completion may take: somebody waits with a finger on the tab key. */
+  completionMs: 800,
 } as const;

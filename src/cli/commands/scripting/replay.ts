@@ -24,7 +24,7 @@ export const replay: Subcommand = {
   usage: 'replay <session>',
   summary: 'Play the log of a session again, as an attached view showed it.',
   options: {
-    '--since <seq|time|last>': 'begin there: a place in the log, a time or an age, or the newest run (default: all that is there)',
+    '--since <place>': 'begin there: a seq of the log, a time, an age, or last, the newest run (default: all that is there)',
     '--speed <n>': 'so many times as fast, with all pauses; 0 is without any (default: as it was, with pauses of at most 1 s)',
     '--json': 'print the events as JSON lines',
   },
