@@ -82,6 +82,11 @@ const does = {
     command: fc.constantFrom('git status', 'git log'),
   }),
   removeRule: fc.record({ do: fc.constant('remove_rule' as const), pick }),
+  draft: fc.record({
+    do: fc.constant('draft' as const),
+    of: fc.constantFrom('dra_1', 'dra_2'),
+    text: fc.constantFrom('', 'half', 'half a thought'),
+  }),
   compact: fc.record({ do: fc.constant('compact' as const) }),
   tools: fc.record({ do: fc.constant('tools' as const), tools: fc.subarray(['clock', 'echo', 'ask_user', 'peek']) }),
   wait: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(300, 31_000) }),
@@ -131,6 +136,7 @@ const anyDeed = fc.oneof(
   { weight: 2, arbitrary: does.settings },
   { weight: 2, arbitrary: does.rule },
   { weight: 1, arbitrary: does.removeRule },
+  { weight: 2, arbitrary: does.draft },
   { weight: 4, arbitrary: does.compact },
   { weight: 1, arbitrary: does.tools },
   { weight: 3, arbitrary: does.wait },
@@ -170,7 +176,7 @@ interface SentInput {
 
 /** What the person at the keys remembers of one sequence. */
 export function createMemory() {
-  return { sent: [] as SentInput[], count: 0 };
+  return { sent: [] as SentInput[], count: 0, drafts: new Map<string, Map<string, string>>() };
 }
 type Memory = ReturnType<typeof createMemory>;
 
@@ -295,6 +301,9 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
       assert(!world.monitor.rules.has(permission_id), 'a rule that was removed is not in the log any more');
       return;
     }
+    case 'draft':
+      writeDraft(world, memory, session, deed);
+      return;
     case 'compact': {
       const reply = world.send('compact_session', { session_id: session.id });
       const verdicts = session.run?.aborting ? ['aborted', 'nothing_to_compact'] : ['ok', 'nothing_to_compact'];
@@ -352,6 +361,23 @@ function chooseInput(world: World, session: WatchedSession, index: number): stri
 function chooseEntry(world: World, session: WatchedSession, index: number, foreign: boolean): string | undefined {
   const among = foreign ? [...world.monitor.parents.keys()] : [...session.tree];
   return among[index % among.length];
+}
+
+/** What was acknowledged of the drafts of a session is there, newest first, whatever happened since. */
+function writeDraft(world: World, memory: Memory, { id: session_id, deleting }: WatchedSession, deed: DeedOf<'draft'>): void {
+  const listed = world.send('list_drafts', { session_id });
+  expectReply(listed, deleting ? 'session_not_found' : 'ok', deed);
+  if (!listed.ok) return;
+  const drafts = memory.drafts.get(session_id) ?? new Map<string, string>();
+  memory.drafts.set(session_id, drafts);
+  assert.deepEqual(
+    listed.payload.drafts.map(({ draft_id, text }) => [draft_id, text]),
+    [...drafts].reverse(),
+    'a draft that was acknowledged is never lost',
+  );
+  expectReply(world.send('set_draft', { session_id, draft_id: deed.of, text: deed.text }), 'ok', deed);
+  drafts.delete(deed.of);
+  if (deed.text !== '') drafts.set(deed.of, deed.text);
 }
 
 function sendInput(world: World, memory: Memory, session: WatchedSession, deed: DeedOf<'prompt'> | DeedOf<'steer' | 'follow_up'>): void {
