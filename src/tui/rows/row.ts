@@ -42,6 +42,8 @@ export interface Row {
   readonly spans: readonly Span[];
   /** Columns on the left that are decoration: they are never selected or copied. */
   readonly gutter?: number;
+  /** Columns on the right that are decoration, too. */
+  readonly trailing?: number;
   /** Set on a row that continues the logical line of the row before it: the white space that the wrap took out, often a space or nothing. */
   readonly continues?: string;
 }

@@ -1,4 +1,5 @@
-import { emptyRow, row, span, type Row } from '../rows/row.js';
+import { marks } from '../rows/marks.js';
+import { emptyRow, row, span, spansWidth, type Row } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 import { renderDivider } from '../text/divider.js';
 import { renderMarkdown } from '../text/markdown.js';
@@ -12,7 +13,7 @@ interface Cached {
   rows: readonly Row[];
 }
 
-const layout = { userGutter: '❯ ', indent: '  ', thinkingGutter: '┊ ' } as const;
+const layout = { takenMark: `${marks.ok}${marks.ok}`, userGutter: '❯ ', indent: '  ', thinkingGutter: '┊ ' } as const;
 
 export interface EntryRows {
   rowsOf(entry: Entry): readonly Row[];
@@ -64,11 +65,20 @@ function render(entry: Entry, columns: number, folded: boolean): readonly Row[] 
   }
 }
 
+/** What a person sent. That it is in the transcript means that the model has it, which its mark says. */
 function userRows(text: string, columns: number): Row[] {
-  return wrapSpans([span(text.trimEnd(), { tone: 'user', bold: true })], columns, {
-    first: [span(layout.userGutter, 'user')],
-    rest: [span(layout.indent)],
-  });
+  const [first = emptyRow, ...rest] = wrapSpans(
+    [span(text.trimEnd(), { tone: 'user', bold: true })],
+    columns - layout.takenMark.length - 1,
+    {
+      first: [span(layout.userGutter, 'user')],
+      rest: [span(layout.indent)],
+    },
+  );
+  const room = columns - spansWidth(first.spans) - layout.takenMark.length;
+  if (room < 1) return [first, ...rest];
+  const mark = [span(' '.repeat(room)), span(layout.takenMark, 'muted')];
+  return [{ ...first, spans: [...first.spans, ...mark], trailing: room + layout.takenMark.length }, ...rest];
 }
 
 /** Dimmed, with a gutter; folded to one line. */

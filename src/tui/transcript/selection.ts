@@ -1,6 +1,6 @@
 import { graphemesOf } from '../kit/graphemes.js';
 import { textWidth } from '../rows/cells.js';
-import type { Row, Span } from '../rows/row.js';
+import { spansWidth, type Row, type Span } from '../rows/row.js';
 import type { EntryList } from './entries.js';
 import type { Place, RowsOf } from './window.js';
 
@@ -55,11 +55,12 @@ function ordered(entries: EntryList, { from, to }: Selection): { first: Selected
   return difference <= 0 ? { first: from, last: to } : { first: to, last: from };
 }
 
-function cells({ spans }: Row, from: number, to: number): string {
+function cells({ spans, trailing = 0 }: Row, from: number, to: number): string {
+  const end = trailing === 0 ? to : Math.min(to, spansWidth(spans) - trailing);
   let column = 0;
   let text = '';
   for (const grapheme of graphemesOf(spans.map((part) => part.text).join(''))) {
-    if (column >= from && column < to) text += grapheme;
+    if (column >= from && column < end) text += grapheme;
     column += textWidth(grapheme);
   }
   return text;
