@@ -129,7 +129,12 @@ export function openPty({ args = [], cwd, env, columns = 100, rows = 30, program
       pty.resize(nextColumns, nextRows);
     },
     kill: (signal) => pty.kill(signal),
-    exited: () => exit,
+    async exited() {
+      const how = await exit;
+      // The emulator has shown everything that was written.
+      await new Promise<void>((resolve) => terminal.write('', resolve));
+      return how;
+    },
     async [Symbol.asyncDispose]() {
       if (!ended) pty.kill('SIGKILL');
       await exit;

@@ -58,10 +58,13 @@ export async function openScreen(daemon: TestDaemon, session: string, more: Part
 export const idleHint = 'ask for something';
 export const runningHint = 'steer the run';
 
-/** The rows between the header and the line above the editor, without what comes and goes above that line: notices. */
+/** The rows between the header and the line above the editor, without notices, and without the marks that only the sender of a text sees. */
 export function transcriptOf(rows: readonly string[]): string[] {
   const end = rows.findIndex((row) => row.startsWith('──'));
-  return rows.slice(1, end).filter((row) => !row.startsWith('· '));
+  return rows
+    .slice(1, end)
+    .filter((row) => !row.startsWith('· '))
+    .map((row) => row.replace(/ +✓✓?$/, ''));
 }
 
 /** The text in the editor, without its prompt. */

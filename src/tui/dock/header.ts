@@ -2,7 +2,7 @@ import { printableLine } from '../../view/printable.js';
 import { shortId } from '../../view/short-ids.js';
 import type { SessionView } from '../../view/session-view.js';
 import { separator } from '../rows/marks.js';
-import { span, spreadRow, type Row, type Span } from '../rows/row.js';
+import { clipSpans, span, spansWidth, spreadRow, type Row, type Span } from '../rows/row.js';
 
 export type Connection = 'here' | 'lost' | 'gone';
 
@@ -15,6 +15,10 @@ export interface HeaderFacts {
   isObserver: boolean;
 }
 
+/** What matters more stays longer when there is little room. */
+type Word = Span & { weight: number };
+
+const layout = { nameColumnsMin: 8, wordColumnsMax: 32 } as const;
 const connectionTexts: Record<Connection, string> = { here: '', lost: 'reconnecting', gone: 'no daemon' };
 
 /** Session, directory, model, mode, connection, and who else is attached. */
@@ -23,15 +27,28 @@ export function headerRow({ view, connection, others, home, isObserver }: Header
   const name = title === '' ? shortId(id) : printableLine(title);
   const left: Span[] = [span(` ${name} `, { reverse: true, bold: true }), span(` ${shortenPath(printableLine(cwd), home)}`, 'muted')];
   const company = others.length === 0 ? '' : others.length === 1 ? `with ${printableLine(others[0] ?? '')}` : `${others.length} others`;
-  const words: Span[] = [
-    ...(connection === 'here' ? [] : [span(connectionTexts[connection], { tone: 'bad', bold: true })]),
-    ...(isObserver ? [span('watching', 'warn')] : []),
-    ...(company === '' ? [] : [span(company, 'muted')]),
-    span(printableLine(model), 'accent'),
-    span(approvalMode.replaceAll('_', ' '), approvalMode === 'full' ? { tone: 'bad', bold: true } : 'warn'),
+  const words: Word[] = [
+    { ...span(connectionTexts[connection], { tone: 'bad', bold: true }), weight: 5 },
+    { ...span(isObserver ? 'watching' : '', 'warn'), weight: 3 },
+    { ...span(company, 'muted'), weight: 1 },
+    { ...span(printableLine(model), 'accent'), weight: 2 },
+    { ...span(approvalMode.replaceAll('_', ' '), approvalMode === 'full' ? { tone: 'bad', bold: true } : 'warn'), weight: 4 },
   ];
-  const right = words.flatMap((word, at) => (at === 0 ? [word] : [span(separator, 'muted'), word]));
-  return spreadRow(left, [...right, span(' ')], columns);
+  return spreadRow(left, fitWords(words, columns - layout.nameColumnsMin), columns);
+}
+
+/** The words that have room, each clipped: a long name of somebody else takes neither the mode nor the connection off the screen. */
+function fitWords(words: readonly Word[], columns: number): Span[] {
+  let kept = words.filter(({ text }) => text !== '');
+  for (;;) {
+    const spans = kept.flatMap(({ weight: _weight, ...word }, at) => [
+      ...(at === 0 ? [] : [span(separator, 'muted')]),
+      ...clipSpans([word], layout.wordColumnsMax),
+    ]);
+    if (spansWidth(spans) + 1 <= columns || kept.length <= 1) return [...spans, span(' ')];
+    const least = Math.min(...kept.map(({ weight }) => weight));
+    kept = kept.filter(({ weight }) => weight !== least);
+  }
 }
 
 export function shortenPath(path: string, home: string | undefined): string {

@@ -16,18 +16,17 @@ export interface StatusFacts {
 /** What the keys do, context left, tokens and cost. */
 export function statusRow({ view, hints, askedElsewhere }: StatusFacts, columns: number): Row {
   const { usage, contextLeftPercent } = view.state;
-  const right: Span[] = [
-    ...(askedElsewhere === 0
-      ? []
-      : [
-          span(`${askedElsewhere} ${askedElsewhere === 1 ? 'session asks' : 'sessions ask'} you${separator}`, { tone: 'warn', bold: true }),
-        ]),
-    ...(contextLeftPercent === null ? [] : [span(`${contextLeftPercent} % left${separator}`, contextLeftPercent < 15 ? 'warn' : 'muted')]),
-    ...(usage === null
-      ? []
-      : [span(`${compact(usage.input + usage.cache_read + usage.cache_write)} in ${compact(usage.output)} out`, 'muted')]),
-    ...(usage?.cost_usd ? [span(`${separator}$${usage.cost_usd.toFixed(2)}`, 'muted')] : []),
-  ];
+  const tokens = usage === null ? '' : `${compact(usage.input + usage.cache_read + usage.cache_write)} in ${compact(usage.output)} out`;
+  const words: Span[] = [
+    span(askedElsewhere === 0 ? '' : `${askedElsewhere} ${askedElsewhere === 1 ? 'session asks' : 'sessions ask'} you`, {
+      tone: 'warn',
+      bold: true,
+    }),
+    span(contextLeftPercent === null ? '' : `${contextLeftPercent} % left`, (contextLeftPercent ?? 100) < 15 ? 'warn' : 'muted'),
+    span(tokens, 'muted'),
+    span(usage?.cost_usd ? `$${usage.cost_usd.toFixed(2)}` : '', 'muted'),
+  ].filter(({ text }) => text !== '');
+  const right = words.flatMap((word, at) => (at === 0 ? [word] : [span(separator, 'muted'), word]));
   return spreadRow([span(` ${hints.join(separator)}`, 'muted')], [...right, span(' ')], columns);
 }
 
