@@ -38,6 +38,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   mode: async () => (await import('./commands/mode.js')).mode,
   artifact: async () => (await import('./commands/artifact.js')).artifact,
   completion: async () => (await import('./commands/shell/completion.js')).completion,
+  man: async () => (await import('./commands/shell/man.js')).man,
   reset: async () => (await import('./commands/shell/reset.js')).reset,
   'permissions ls': async () => (await import('./commands/permissions/permissions-ls.js')).permissionsLs,
   'permissions add': async () => (await import('./commands/permissions/permissions-add.js')).permissionsAdd,

@@ -29,6 +29,10 @@ export const abort: Subcommand = {
     '--reason <text>': 'why, for whoever watches',
     '--json': 'print what happened as JSON',
   },
+  examples: {
+    'berth abort': 'stop the run of the newest session here',
+    'berth abort . --keep-queue --reason lunch': 'what waits stays, and whoever watches is told why',
+  },
   async run({ session, keepQueue = false, reason, json }: Args, cli) {
     const berth = await cli.connect({ autostart: false });
     const session_id = await cli.resolve(berth, session);

@@ -35,11 +35,13 @@ export const answer: Subcommand = {
     'REQUEST is an id as the list shows it. A value of - is read from standard input.',
     'An approval takes a letter, or a word: a (once), s (session), w (always, in this workspace), i (internet: once, with the network),',
     'd (deny), r and a reason. A denial stops the run; one with a reason is told to the model, and the run goes on.',
-    '  berth answer                        what is asked, by whom, and what would be done',
-    '  berth answer 06f2k9w3ma --show      all of a long change or command',
-    '  berth answer 06f2k9w3ma a           allow it this time',
-    '  berth answer 06f2k9w3ma deny --reason "not in this directory"',
   ].join('\n'),
+  examples: {
+    'berth answer': 'what is asked, by whom, and what would be done',
+    'berth answer 06f2k9w3ma --show': 'all of a long change or command',
+    'berth answer 06f2k9w3ma a': 'allow it this time',
+    'berth answer 06f2k9w3ma deny --reason "not in this directory"': 'and the run goes on',
+  },
   async run({ request: named, value: words = [], show, cancel, reason, json }: Args, cli) {
     const berth = await cli.connect();
     const { requests } = orRefused(await berth.call('list_ui_requests'));

@@ -13,6 +13,10 @@ export const archive: Subcommand = {
   usage: 'archive <session>',
   summary: 'Put a session out of sight, or back.',
   options: { '--undo': 'bring it back', '--json': 'print the answer as JSON' },
+  examples: {
+    'berth archive "fix the build"': 'berth ls does not list it any more',
+    'berth archive "fix the build" --undo': 'bring it back',
+  },
   async run({ session, undo, json }: Args, cli) {
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);

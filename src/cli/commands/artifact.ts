@@ -19,8 +19,10 @@ export const artifact: Subcommand = {
   notes: [
     `ID is what a result names. Of an output of more than ${limits.outputFileBytesMax / mebibyte} MiB the beginning is kept, and standard error says so at the end.`,
     'On a terminal, what it might act on is made visible; anywhere else the text is as it was said.',
-    '  berth artifact art_0123 | less',
   ].join('\n'),
+  examples: {
+    'berth artifact art_0123 | less': 'page through it',
+  },
   async run({ id: artifact_id, raw }: Args, cli) {
     const berth = await cli.connect();
     const clean = raw || !isTerminal() ? undefined : createPrintableStream();

@@ -15,6 +15,10 @@ export const branch: Subcommand = {
   summary: 'Make a new session that shares the history of another, and print its id.',
   options: { '--at <message>': 'up to this message, by a prefix of its id (default: all of it)', '--json': 'print the answer as JSON' },
   notes: 'berth tree SESSION shows the messages and their ids.',
+  examples: {
+    'berth branch .': 'go on in two directions',
+    'berth branch . --at 06f2k9w3ma': 'from an earlier message on',
+  },
   async run({ session, at, json }: Args, cli) {
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);

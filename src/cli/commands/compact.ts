@@ -17,6 +17,10 @@ export const compact: Subcommand = {
   notes:
     'The model writes the summary; the newest messages are kept whole, and nothing is deleted: berth log still has it all.\n' +
     'An instruction says what the summary should pay attention to. berth abort stops it.',
+  examples: {
+    'berth compact': 'the newest session here',
+    'berth compact . keep what we know about the parser': 'what the summary is to hold',
+  },
   async run({ session, instruction = [], json }: Args, cli) {
     const berth = await cli.connect();
     const sessionId = await cli.resolve(berth, session);

@@ -21,6 +21,10 @@ export const log: Subcommand = {
   usage: 'log [session]',
   summary: 'Print the conversation, oldest first.',
   options: { '--limit <n>': 'only the newest so many messages', '--json': 'print one message a line as JSON' },
+  examples: {
+    'berth log . --limit 4': 'the newest messages',
+    'berth log . --json | jq -r \'select(.role=="assistant").text\'': 'for programs',
+  },
   async run({ session, limit, json }: Args, cli) {
     const messagesMax = limit === undefined ? Infinity : readCount('--limit', limit, 1);
     const berth = await cli.connect();

@@ -19,11 +19,12 @@ export const mode: Subcommand = {
     ...modeNames.map((name) => `  ${name.padEnd(10)} ${modes[name]}`),
     'Rules count in every mode (see berth permissions); what they deny is denied, and files that run later, such as .git/hooks, are',
     'always asked about.',
-    'One argument that is a mode is for the newest session of this directory:',
-    '  berth mode                      which it is',
-    '  berth mode auto_edit            for the newest session of this directory',
-    '  berth mode "fix the build" ask  for another',
   ].join('\n'),
+  examples: {
+    'berth mode': 'which it is',
+    'berth mode auto_edit': 'for the newest session of this directory',
+    'berth mode "fix the build" ask': 'for another',
+  },
   async run({ session, mode: named, json }: Args, cli) {
     const isMode = named === undefined && session !== undefined && toMode(session) !== undefined;
     const wanted = isMode ? session : named;

@@ -19,6 +19,11 @@ export const model: Subcommand = {
     '--json': 'print the answer as JSON',
   },
   notes: 'One argument with a / is the model, for the newest session of this directory. berth models lists what there is.',
+  examples: {
+    'berth model': 'which it is',
+    'berth model . anthropic/claude-sonnet-5-5': 'another from the next turn on',
+    'berth model . --thinking high': 'the same, which thinks more',
+  },
   async run({ session, model: named, thinking, json }: Args, cli) {
     const level = thinking === undefined ? undefined : readThinking(thinking);
     const isModel = named === undefined && session?.includes('/') === true;

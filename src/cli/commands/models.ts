@@ -16,6 +16,10 @@ export const models: Subcommand = {
   notes:
     'Providers are asked for their models; prices are in US dollars for a million tokens. A model that is not listed can be used\n' +
     'all the same, as PROVIDER/MODEL, if its provider is there. berth auth set PROVIDER adds a key.',
+  examples: {
+    'berth models': 'what there is; * is what a new session gets',
+    "berth models --json | jq -r '.models[].model'": 'for programs',
+  },
   async run({ json }: Args, cli) {
     const berth = await cli.connect();
     const found = orRefused(await berth.call('list_models'));

@@ -23,6 +23,10 @@ export const newSession: Subcommand = {
     '--mode <mode>': 'what it may do without asking: ask, auto_edit, full or read_only (default: that of the config)',
     '--json': 'print the answer as JSON',
   },
+  examples: {
+    'berth new --title "fix the build"': 'a session of this directory',
+    'berth new --cwd ~/src/app --mode auto_edit': 'elsewhere, which edits files unasked',
+  },
   async run({ cwd = '.', title, model, mode, json }: Args, cli) {
     const chosen = mode === undefined ? undefined : readMode(mode);
     const named = title === undefined ? {} : { title: readTitle(title) };

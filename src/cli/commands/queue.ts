@@ -79,6 +79,11 @@ export const queue: Subcommand = {
     '  clear              take all out',
     '  resume             unpause, and start a run with the first',
   ].join('\n'),
+  examples: {
+    'berth queue': 'what waits for the newest session here',
+    'berth queue . edit 1 "and run the tests"': 'another text for the first',
+    'berth queue . resume': 'send what waits after a pause',
+  },
   async run({ session, action, words = [], json }: Args, cli) {
     const act = action === undefined ? list : Object.hasOwn(actions, action) ? actions[action] : undefined;
     if (!act) throw new WrongUsage(`there is no queue action ${action ?? ''}; there are ${Object.keys(actions).join(', ')}`);

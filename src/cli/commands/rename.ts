@@ -14,6 +14,9 @@ export const rename: Subcommand = {
   usage: 'rename <session> <title...>',
   summary: 'Give a session another title.',
   options: { '--json': 'print the answer as JSON' },
+  examples: {
+    'berth rename . fix the build': 'the newest session here',
+  },
   async run({ session, title, json }: Args, cli) {
     const named = readTitle(title.join(' '));
     const berth = await cli.connect();

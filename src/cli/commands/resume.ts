@@ -26,6 +26,10 @@ export const resume: Subcommand = {
     '--abandon': 'leave it, and let what is queued run',
     '--json': 'print the answer as JSON',
   },
+  examples: {
+    'berth resume': 'try again or go on, whichever fits',
+    'berth resume . --retry': 'again from the last message',
+  },
   async run({ session, json, ...flags }: Args, cli) {
     const chosen = (['retry', 'continue', 'abandon'] as const).filter((action) => flags[action]);
     if (chosen.length > 1) throw new WrongUsage('--retry, --continue and --abandon exclude each other');

@@ -14,6 +14,10 @@ export const rm: Subcommand = {
   usage: 'rm <session>',
   summary: 'Delete a session for good.',
   options: { '-y, --yes': 'do not ask', '--json': 'print the answer as JSON' },
+  examples: {
+    'berth rm "fix the build"': 'after asking you',
+    'berth rm 06f2k9w3ma --yes': 'in a script',
+  },
   async run({ session, yes, json }: Args, cli) {
     const berth = await cli.connect();
     const session_id = await cli.resolve(berth, session);

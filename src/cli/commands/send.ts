@@ -39,6 +39,11 @@ export const send: Subcommand = {
     'of one when the text is fed to standard input.\n' +
     'A text of -, or none, is read from standard input.\n' +
     'With --wait, an answer that breaks off in the middle and is asked for again is printed again; --json has it once.',
+  examples: {
+    'berth send "what failed?" --wait': 'to the newest session here; the answer is printed',
+    'berth send "fix the build" --follow-up "and the docs"': 'for when its run would otherwise end',
+    'berth send . < prompt.md': 'a text from a file',
+  },
   async run({ session, text, steer, followUp, wait, json }: Args, cli) {
     if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
     const berth = await cli.connect();

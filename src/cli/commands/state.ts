@@ -22,6 +22,10 @@ export const state: Subcommand = {
   usage: 'state [session]',
   summary: 'Say what a session is doing right now.',
   options: { '--json': 'print everything that is known as JSON' },
+  examples: {
+    'berth state': 'of the newest session here',
+    'berth state . --json | jq -r .run_state': 'idle, running or aborting',
+  },
   async run({ session, json }: Args, cli) {
     const berth = await cli.connect();
     const found = orRefused(await berth.call('get_state', { session_id: await cli.resolve(berth, session) }));

@@ -22,6 +22,9 @@ export const tree: Subcommand = {
   summary: 'Show all messages of a session with their branches; * marks where it is.',
   options: { '--json': 'print the answer as JSON' },
   notes: 'In front of a text, > is a person and | a tool.',
+  examples: {
+    'berth tree': 'of the newest session here',
+  },
   async run({ session, json }: Args, cli) {
     const berth = await cli.connect();
     const found = orRefused(await berth.call('get_tree', { session_id: await cli.resolve(berth, session) }));

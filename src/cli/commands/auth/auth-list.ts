@@ -21,6 +21,9 @@ export const authList: Subcommand = {
     'anthropic and openai are there without any config; a provider that config.json names can have a key too.\n' +
     'ANTHROPIC_API_KEY and OPENAI_API_KEY are looked up in this shell. The daemon sees those it was started with.\n' +
     'A key in config.json counts before one that is kept here; berth models says which providers can be used.',
+  examples: {
+    'berth auth list': 'which providers have a key',
+  },
   run({ json }: Args, { paths: { configDir }, print, printJson }) {
     const path = authPath(configDir);
     const file = readAuthFile(configDir);

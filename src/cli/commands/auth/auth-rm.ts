@@ -15,6 +15,9 @@ export const authRm: Subcommand = {
   notes:
     'PROVIDER is one that berth auth list says is in auth.json. A running daemon does without the key from its next request on;\n' +
     'one that it was started with in ANTHROPIC_API_KEY or OPENAI_API_KEY stays.',
+  examples: {
+    'berth auth rm openai': 'forget it',
+  },
   async run({ provider }: Args, { paths: { configDir }, print }) {
     checkProvider(provider);
     const path = printable(shortenHome(authPath(configDir)));

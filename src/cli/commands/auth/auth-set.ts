@@ -32,6 +32,10 @@ export const authSet: Subcommand = {
     'Without a terminal: pass show KEY | head -n 1 | berth auth set anthropic, or berth auth set anthropic < FILE\n' +
     'The key is kept in auth.json beside config.json, readable by you alone. A running daemon uses it from its next\n' +
     'request on, with no restart.',
+  examples: {
+    'berth auth set anthropic': 'typed unseen',
+    'pass show openai | head -n 1 | berth auth set openai': 'from a password store',
+  },
   async run({ provider }: Args, { paths: { configDir }, print }) {
     checkProvider(provider);
     refuseMisspelled(provider, configDir);

@@ -25,6 +25,10 @@ export const daemonLogs: Subcommand = {
     '--json': 'print the lines as they are in the file: JSON',
   },
   notes: 'BERTH_LOG_LEVEL=debug in the environment of the daemon logs more; berth daemon status says where the file is.',
+  examples: {
+    'berth daemon logs -n 200': 'the newest 200 lines',
+    'berth daemon logs -f': 'and what follows',
+  },
   run({ lines, follow, json }: Args, cli) {
     const count = lines === undefined ? limits.logLinesDefault : readCount('--lines', lines, 0);
     const path = join(cli.paths.stateDir, 'berth.log');

@@ -12,6 +12,9 @@ export const daemonReload: Subcommand = {
   summary: 'Make the daemon read config.json again, and say what changed.',
   options: { '--json': 'print the answer as JSON' },
   notes: 'A config that cannot be used is refused, and the one before it stays in force. Sessions keep what they were made with.',
+  examples: {
+    'berth daemon reload': 'after editing config.json',
+  },
   async run({ json }: Args, cli) {
     const berth = await cli.connect({ autostart: false });
     const done = orRefused(await berth.call('reload_config'));

@@ -18,6 +18,9 @@ export const daemonRestart: Subcommand = {
     '--json': 'print what is known of the new one as JSON',
   },
   notes: 'Clients that are attached come back by themselves. A daemon that a service manager runs is better restarted by that.',
+  examples: {
+    'berth daemon restart --drain': 'after an upgrade',
+  },
   async run({ drain, json }: Args, cli) {
     const stopped = await stopIfRunning(cli, drain === true);
     const berth = await cli.connect();

@@ -19,6 +19,10 @@ export const daemonRun: Subcommand = {
     '--json': 'say that it is ready, or why not, as JSON',
   },
   notes: 'One line on standard output says that it is ready. SIGTERM stops it, SIGHUP makes it read its config again.',
+  examples: {
+    'berth daemon run --workdir ~/src': 'for a service manager',
+    'berth daemon run --check': 'could it start?',
+  },
   async run({ workdir, check, json }: Args, cli) {
     const { paths } = cli;
     const onRefused = (code: string, sentence: string): boolean =>

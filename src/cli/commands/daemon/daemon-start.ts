@@ -11,6 +11,9 @@ export const daemonStart: Subcommand = {
   usage: 'daemon start',
   summary: 'Start the daemon in the background, unless it runs already.',
   options: { '--json': 'print what is known of it as JSON' },
+  examples: {
+    'berth daemon start': 'any other command does so in passing',
+  },
   async run({ json }: Args, cli) {
     const already = await isRunning(cli);
     const berth = await cli.connect();

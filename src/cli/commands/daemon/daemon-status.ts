@@ -16,6 +16,9 @@ export const daemonStatus: Subcommand = {
   summary: 'Say whether a daemon runs, and where its things are.',
   options: { '--json': 'print what is known as JSON' },
   notes: 'The exit code is 69 when none runs.',
+  examples: {
+    'berth daemon status': 'pid, socket, log and config',
+  },
   async run({ json }: Args, cli) {
     try {
       const berth = await cli.connect({ autostart: false });

@@ -36,6 +36,10 @@ export const daemonStop: Subcommand = {
     '--json': 'print what happened as JSON',
   },
   notes: '--force kills only the process that holds the lock of the state directory. Runs that it cut off can be resumed.',
+  examples: {
+    'berth daemon stop --drain': 'when the runs in progress have ended',
+    'berth daemon stop --force': 'one that does not answer',
+  },
   async run({ drain, force, json }: Args, cli) {
     try {
       const { pid, interrupted } = await stopOrderly(cli, drain === true);

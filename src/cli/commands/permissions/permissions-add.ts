@@ -51,14 +51,16 @@ export const permissionsAdd: Subcommand = {
   },
   notes: [
     'WORDS are those that a command begins with. A rule about a tool names it with --tool, also where a command has the same name.',
-    '  berth permissions add "git status"                             commands that begin with git status',
-    '  berth permissions add ls                                       the command ls, not the tool',
-    '  berth permissions add "npm test" --network                     with the network',
-    '  berth permissions add --tool write --path docs                 files below docs',
-    "  berth permissions add --deny --tool read --path '*.pem'        wherever they are",
-    '  berth permissions add --ask "git push" --everywhere',
     'Each part of a command line is looked at by itself: git status; rm x is not allowed by a rule for git status.',
   ].join('\n'),
+  examples: {
+    'berth permissions add "git status"': 'commands that begin with git status',
+    'berth permissions add ls': 'the command ls, not the tool',
+    'berth permissions add "npm test" --network': 'with the network',
+    'berth permissions add --tool write --path docs': 'files below docs',
+    "berth permissions add --deny --tool read --path '*.pem'": 'wherever they are',
+    'berth permissions add --ask "git push" --everywhere': 'always ask, in every directory',
+  },
   async run(args: Args, cli) {
     const { everywhere, session, json } = args;
     const action = readAction(args);

@@ -28,6 +28,9 @@ export const permissionsLog: Subcommand = {
     '--json': 'print one decision a line as JSON',
   },
   notes: 'BY is policy where a rule or the mode decided, and else the client through which a person did.',
+  examples: {
+    'berth permissions log --session .': 'of the newest session here',
+  },
   async run({ session, limit, json }: Args, cli) {
     const rowsMax = limit === undefined ? limits.listedDecisionsDefault : readCount('--limit', limit, 1);
     const berth = await cli.connect();

@@ -33,6 +33,10 @@ export const permissionsLs: Subcommand = {
     'A rule says allow, ask or deny; deny counts before ask, and ask before allow. Rules without an ID are in a file and are changed there.',
     'berth permissions add, rm and test add, remove and try them.',
   ].join('\n'),
+  examples: {
+    'berth permissions ls': 'what counts in this directory',
+    'berth permissions ls --all': 'every rule there is',
+  },
   async run({ all, session, json }: Args, cli) {
     const berth = await cli.connect();
     const scope = await readScope(cli, berth, session);

@@ -13,6 +13,9 @@ export const permissionsRm: Subcommand = {
   summary: 'Remove rules that were added or remembered.',
   options: { '--json': 'print one answer a line as JSON' },
   notes: 'ID is what berth permissions ls lists. Rules of a config file have none; they are changed there.',
+  examples: {
+    'berth permissions rm 3 4': 'two rules that berth permissions ls lists',
+  },
   async run({ id: ids, json }: Args, cli) {
     const berth = await cli.connect();
     let wrong = 0;

@@ -42,12 +42,14 @@ export const permissionsTest: Subcommand = {
     '--json': 'print the answer as JSON',
   },
   notes: [
-    '  berth permissions test "git status && rm -rf build"',
-    '  berth permissions test --mode auto_edit "npm test"',
-    '  berth permissions test --path .git/hooks/pre-commit --tool write',
     'The command is one argument: put it in quotes. A command of - is read from standard input.',
     'Exit codes: 0 allowed, 3 a person is asked, 4 denied; 1 and above 63 as everywhere: it could not be found out.',
   ].join('\n'),
+  examples: {
+    'berth permissions test "git status && rm -rf build"': 'part by part',
+    'berth permissions test --mode auto_edit "npm test"': 'as if that were the mode',
+    'berth permissions test --path .git/hooks/pre-commit --tool write': 'a file that runs later',
+  },
   async run({ command: words = [], path, tool, mode: named, network, unsandboxed, session, json }: Args, cli) {
     if (words.length > 1) throw new WrongUsage('put the command in quotes: berth permissions test "git status"');
     if ((words.length === 0) === (path === undefined))

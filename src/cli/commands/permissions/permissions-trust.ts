@@ -25,6 +25,10 @@ export const permissionsTrust: Subcommand = {
     'DIR is this directory unless told. Its .berth/config.json is shown first; it counts for nothing until somebody trusts it, and not',
     'any more once it has changed. berth permissions distrust takes it back.',
   ].join('\n'),
+  examples: {
+    'berth permissions trust': 'this directory, after you have read its config',
+    'berth permissions trust ~/src/app --yes': 'another, unread',
+  },
   async run({ dir, yes, json }: Args, cli) {
     const cwd = dir === undefined ? currentDirectory() : toDirectory(dir);
     const berth = await cli.connect();
@@ -49,6 +53,9 @@ export const permissionsDistrust: Subcommand = {
   summary: "Let a directory's own config count for nothing.",
   options: { '--json': 'print the answer as JSON' },
   notes: 'DIR is this directory unless told. Nobody is asked about it again until it changes; berth permissions trust takes it back.',
+  examples: {
+    'berth permissions distrust': 'this directory',
+  },
   async run({ dir, json }: Args, cli) {
     const cwd = dir === undefined ? currentDirectory() : toDirectory(dir);
     const berth = await cli.connect();
