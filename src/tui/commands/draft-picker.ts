@@ -2,6 +2,7 @@ import { formatAge } from '../../view/durations.js';
 import { printableLine } from '../../view/printable.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
+import { readWholeDraft } from '../pane/draft-keeper.js';
 import type { PaneParts } from '../pane/session-pane.js';
 import { createPicker } from '../overlays/picker.js';
 
@@ -25,10 +26,13 @@ export function openDrafts(parts: PaneParts): void {
           context.closeOverlay();
           const draft = others.find(({ draft_id }) => draft_id === id);
           if (!draft) return;
-          if (!editor.isEmpty()) editor.clear();
-          // Whoever writes on it goes on with their own copy.
-          if (draft.attached) editor.setText(draft.text);
-          else parts.drafts.take(draft);
+          attempt(context, 'the draft could not be read', async () => {
+            const whole = await readWholeDraft(context, attached.sessionId, draft);
+            if (!editor.isEmpty()) editor.clear();
+            // Whoever writes on it goes on with their own copy.
+            if (draft.attached) editor.setText(whole.text);
+            else parts.drafts.take(whole);
+          });
         },
       }),
     );

@@ -47,7 +47,8 @@ export function runShellCommand(parts: PaneParts, command: string, isShared: boo
     if (outcome !== undefined) return;
     outcome = how;
     const missing = dropped === 0 ? '' : `\n… ${dropped} more characters were left out`;
-    if (isShared) editor.addText(`output of ${command.slice(0, layout.labelUnits)}`, `$ ${command}\n${printable(output)}${missing}\n(${how})\n`);
+    if (isShared)
+      editor.addText(`output of ${command.slice(0, layout.labelUnits)}`, `$ ${command}\n${printable(output)}${missing}\n(${how})\n`);
     context.notice(`${how}${isShared ? '; its output goes with your next message' : ''}`);
     context.invalidate();
   }

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import type { ReplyPayload } from '../../protocol/commands/commands.js';
 import { formatAge } from '../../view/durations.js';
 import { printableLine } from '../../view/printable.js';
 import type { Editor } from '../editor/editor.js';
 import { attempt, type TuiContext } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
+
+type Draft = ReplyPayload<'list_drafts'>['drafts'][number];
 
 /** A draft is stored when typing pauses. */
 const tuning = { pauseMs: 700 } as const;
@@ -63,8 +66,10 @@ export function createDraftKeeper({ context, sessionId: session_id, editor }: De
       attempt(context, 'no draft could be read', async () => {
         const { drafts } = accepted(await berth.call('list_drafts', { session_id }));
         const left = drafts.find(({ attached, text }) => !attached && text !== '');
-        if (!left || !editor.isEmpty()) return;
-        take(left);
+        if (!left) return;
+        const whole = await readWholeDraft(context, session_id, left);
+        if (!editor.isEmpty()) return;
+        take(whole);
         notice(`your draft is back (${printableLine(left.by)}, ${formatAge(Date.now() - Date.parse(left.updated_at))} ago)`);
       });
     },
@@ -75,4 +80,11 @@ export function createDraftKeeper({ context, sessionId: session_id, editor }: De
     ownId: () => draftId,
     flush: store,
   };
+}
+
+/** A draft whose text is too long for a list is read by itself. */
+export async function readWholeDraft({ berth }: TuiContext, session_id: string, listed: Draft): Promise<Draft> {
+  if (!listed.truncated) return listed;
+  const { drafts } = accepted(await berth.call('list_drafts', { session_id, draft_id: listed.draft_id }));
+  return drafts[0] ?? listed;
 }

@@ -129,7 +129,8 @@ export function createSubmitter(parts: PaneParts, commands: SlashCommands): Subm
     loadHistory() {
       attempt(context, 'no history of prompts', async () => {
         const { prompts } = accepted(await berth.call('list_prompts', { session_id }));
-        editor.loadHistory(prompts.map(({ text }) => text));
+        // A prompt that is too long for the list would be sent cut.
+        editor.loadHistory(prompts.filter(({ truncated }) => !truncated).map(({ text }) => text));
       });
     },
   };
