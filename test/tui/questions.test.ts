@@ -101,3 +101,21 @@ test('questions of each kind are answered by keys, a choice, a line and a text o
   const text = await screen.until((shown) => shown.includes('ask for something') && shown.includes('said:'));
   for (const answer of ['south', 'Mary Rose', 'Day 1: calm']) expect(text).toContain(answer);
 });
+
+test('keys of the transcript answer no question', async () => {
+  await using screen = await openScreen(daemon(), await newSession(daemon()));
+  screen.send('ask me\r');
+  await screen.until('┃ Which way shall we sail?');
+  screen.send(keys.ctrl('o'));
+  await screen.until('Esc back to the editor');
+  screen.send('1');
+  await screen.until('┃ Cast off now?');
+  screen.send(keys.shiftTab);
+  await screen.until(' transcript ');
+  await pauseFor(readMs);
+  screen.send('n');
+  await screen.until('Search this session');
+  screen.send(keys.escape);
+  await screen.until((text) => !text.includes('Search this session'));
+  expect(screen.text()).toContain('┃ Cast off now?');
+});

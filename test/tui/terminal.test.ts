@@ -120,7 +120,7 @@ describe('any terminal', () => {
     screen.send('say zebrafinch\r');
     await screen.until((text) => /zebrafinch[^]*zebrafinch/.test(text) && text.includes(idleHint));
     expect(foreignSequences(screen.bytes())).toEqual([]);
-    expect([...screen.bytes()].filter((character) => character > '\x7f')).toEqual([]);
+    expect(Array.from(screen.bytes()).filter((character) => character > '\x7f')).toEqual([]);
   });
 });
 

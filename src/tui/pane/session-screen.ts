@@ -2,6 +2,7 @@ import type { AttachedSession } from '../../client/attach.js';
 import type { SessionView } from '../../view/session-view.js';
 import { headerRow, type Connection } from '../dock/header.js';
 import { completionRows } from '../dock/completion-rows.js';
+import { noticeRows } from '../dock/notice-rows.js';
 import { queueRows } from '../dock/queue-rows.js';
 import { statusRow, workingRows } from '../dock/status-row.js';
 import { welcomeRows } from '../dock/welcome.js';
@@ -78,7 +79,7 @@ export function layScreen(facts: ScreenFacts, columns: number, rows: number): La
     prompt: facts.focus === 'editor' ? '❯' : '·',
     placeholder: facts.placeholder,
   });
-  const notices = facts.notices.map(({ text, level }) => row(span(`· ${text}`, level === 'alarm' ? 'bad' : 'muted')));
+  const notices = noticeRows(facts.notices, columns);
   const working = workingRows({ view, sinceMs: facts.runSinceMs, nowMs: facts.nowMs, tick: facts.tick }, columns);
   const queue = queueRows(
     { inputs: view.state.inputs, sent: attached.sent(), isPaused: view.state.paused, ownName: facts.ownName, chosenId: facts.chosenInput },
@@ -93,7 +94,7 @@ export function layScreen(facts: ScreenFacts, columns: number, rows: number): La
     return given;
   };
   const card = give(answering.rows(columns, Math.floor(rows / layout.cardShare), facts.focus === 'question', editor.isEmpty()));
-  const shownNotices = give(notices.slice(-2));
+  const shownNotices = give(notices);
   const shownWorking = give(working);
   const shownQueue = give(queue);
   const widgets = give(widgetRows(view.widgets, columns, layout.widgetRowsMax));
