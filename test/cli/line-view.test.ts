@@ -121,3 +121,30 @@ test('a list that changes is shown when nothing is being said, and once', () => 
   hear('ui_widget', { session_id: 's', params: { key: 'todo', lines: [] } }, true);
   expect(printed()).toBe('[todo] nothing is left\n');
 });
+
+test('what a tool says that it is doing is told when it changes, and a text that it offers once', () => {
+  const { hear, opened, printed } = watch();
+  hear('ui_working', { session_id: 's', params: { message: 'indexing 1 of 3' } }, true);
+  hear('ui_working', { session_id: 's', params: { message: 'indexing 1 of 3' } }, true);
+  expect(printed()).toBe('[status] indexing 1 of 3\n');
+  expect(opened()).toContain('[status] indexing 1 of 3\n');
+  hear('ui_working', { session_id: 's', params: { message: '' } }, true);
+  hear('ui_set_editor_text', { session_id: 's', params: { text: 'try\u001b[2J\nthis' } }, true);
+  expect(printed()).toBe('[offered] a text to send: try␛[2J this\n');
+});
+
+test('an observer is not told to type an answer, nor to resume from here', () => {
+  let text = '';
+  const page = createLineWriter((piece) => (text += piece));
+  const lines = createLineView(page, createStyle(false), () => false, { isObserver: true });
+  lines.event({ v: '1', id: '', ts: '', seq: 1, type: 'ui_request', payload: question('req_0123456789', 'Sail?') });
+  const ended = {
+    session_id: 'ses_0123456789',
+    run_id: 'r',
+    outcome: 'failed' as const,
+    error: { code: 'x', message: 'no wind' },
+    usage: null,
+  };
+  lines.event({ v: '1', id: '', ts: '', seq: 2, type: 'agent_end', payload: ended });
+  expect(text).toBe('[question] Sail?\n  berth answer 0123456789 answers it\n[run] failed: no wind; berth resume 0123456789 tries again\n');
+});

@@ -24,9 +24,10 @@ function answerOn(text: string): string {
 }
 
 describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
-  test('berth alone opens a view, and a typed line is answered', async () => {
+  test('a plain view says how it is used, and a typed line is answered', async () => {
     await using home = makeHome();
-    await using screen = await openScreen(home, []);
+    await runOk(home, ['new']);
+    await using screen = await openScreen(home, ['attach', '--plain']);
     await screen.until((text) => /offline\/guide\nA line is sent when you press enter\.[^]*\n> *\n/.test(text));
     await screen.type('say ahoy', 'Enter');
     const text = await screen.until((seen) => seen.includes('[run] completed'));
@@ -40,11 +41,11 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   test('a terminal that is closed in the middle of an answer takes nothing with it', async () => {
     await using daemon = await startWithHeldModel();
     const finishAnswer = daemon.answerNext(streamed(2400), 'word1200 ');
-    await using screen = await openScreen(daemon, ['attach', (await runOk(daemon, ['new'])).trim()]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', (await runOk(daemon, ['new'])).trim()]);
     await screen.type('many words', 'Enter');
     await screen.until((text) => text.includes('word20 '));
     await screen.kill();
-    await using again = await openScreen(daemon, ['attach', '.']);
+    await using again = await openScreen(daemon, ['attach', '--plain', '.']);
     await again.until((seen) => seen.includes('word1199'));
     finishAnswer();
     const text = await again.until((seen) => seen.includes('[run] completed'));
@@ -57,7 +58,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     await using daemon = await startWithHeldModel();
     const finishAnswer = daemon.answerNext(streamed(400), 'word100 ');
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.type('many words', 'Enter');
     await screen.until((text) => text.includes('word20 '));
     await screen.type('C-c');
@@ -76,7 +77,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     daemon.answerNext('half a line');
     daemon.answerNext('elsewhere');
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.type('many words', 'Enter');
     await screen.until((text) => text.includes('word10 '));
     await screen.type('say half');
@@ -101,7 +102,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   test('several lines that are pasted are one message', async () => {
     await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.until((text) => /\n> *\n/.test(text));
     await screen.paste('say one\ntwo\nthree');
     await screen.until((text) => text.includes('three'));
@@ -114,7 +115,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   test('the up arrow brings back all of a pasted text, and a half-typed line that ctrl-C put away', async () => {
     await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.until((text) => /\n> *\n/.test(text));
     await screen.paste('say one\ntwo\nthree');
     await screen.until((text) => text.includes('three'));
@@ -153,7 +154,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   test('a question is put, and answered where it is seen', async () => {
     await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.type('echo danger with approval', 'Enter');
     await screen.until((text) =>
       /\[question\] Echo this text\?\n {2}asked by [^]*\n {2}danger\n[^]*a\) Allow once\n {2}d\) Deny[^\n]*\n[^]*\n> *\n/.test(text),
@@ -165,7 +166,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   test('what was begun under one question is no answer to another, and no message', async () => {
     await using daemon = openPlace(bare());
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.until((text) => /\n> *\n/.test(text));
     await runOk(daemon, ['send', session, 'run touch R1']);
     await screen.until((text) => /\$ touch R1\n[^]*\n> *\n/.test(text));
@@ -191,7 +192,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   test('a line that was begun before a question came is not its answer, and one after it was answered is not sent', async () => {
     await using daemon = openPlace(bare());
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.until((text) => /\n> *\n/.test(text));
     await screen.type('yes');
     await screen.until((text) => /\n> yes *\n/.test(text));
@@ -224,7 +225,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   test('what is typed or pasted at once goes where the cursor is', async () => {
     await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.until((text) => /\n> *\n/.test(text));
     await screen.type('say hello world');
     await screen.type('Left', 'Left', 'Left', 'Left');
@@ -248,7 +249,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   test('a long line that is pasted is taken whole, and nothing in it is a key', async () => {
     await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.until((text) => /\n> *\n/.test(text));
     const long = Array.from({ length: 4_000 }, (_, n) => `w${n}`).join(' ');
     await screen.paste(`say ${long}\u0004\u001b[2J end`);
@@ -264,7 +265,7 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     const session = (await runOk(daemon, ['new'])).trim();
     const lines = Array.from({ length: 90 }, (_, n) => `l${n + 1}`);
     writeFileSync(join(daemon.workdir, 'a.txt'), `${lines.join('\n')}\n`);
-    await using screen = await openScreen(daemon, ['attach', session]);
+    await using screen = await openScreen(daemon, ['attach', '--plain', session]);
     await screen.type('edit a.txt: l90 -> first', 'Enter');
     await screen.until((text) => /\n {2}edit a\.txt\n[^]*\n {2}-l90\n {2}\+first\n[^]* {2}a\) Allow once\n[^]*\n> *\n/.test(text));
     expect(await screen.coloured()).toMatch(/\u001b\[31m-l90\n[^]*\u001b\[32m\+first\n/); // eslint-disable-line no-control-regex
@@ -283,13 +284,13 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
   test('a hostile text does nothing to the terminal, and NO_COLOR is respected', async () => {
     await using daemon = openPlace(shared());
     const session = (await runOk(daemon, ['new'])).trim();
-    await using screen = await openScreen(daemon, ['attach', session], { NO_COLOR: '1' });
+    await using screen = await openScreen(daemon, ['attach', '--plain', session], { NO_COLOR: '1' });
     await screen.until((text) => /\n> *\n/.test(text));
     await runOk(daemon, ['send', session, '--wait'], { input: 'say \u001b]0;owned\u0007\u001b[2J\u001b[Hx\u202ey' });
     const text = await screen.until((seen) => seen.includes('[run] completed'));
     expect(text).toContain('\n␛]0;owned␇␛[2J␛[Hx<U+202E>y\n[run] completed\n');
     expect(await screen.coloured()).not.toContain('\u001b');
-    await using painted = await openScreen(daemon, ['attach', session]);
+    await using painted = await openScreen(daemon, ['attach', '--plain', session]);
     await painted.until((seen) => /\n> *\n/.test(seen));
     expect(await painted.coloured()).toMatch(/^\u001b\[1m/); // eslint-disable-line no-control-regex
   });

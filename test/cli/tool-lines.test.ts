@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { createLineWriter } from '../../src/cli/terminal/line-writer.js';
 import { createStyle } from '../../src/cli/terminal/style.js';
-import { showToolEnd } from '../../src/cli/attach/tool-lines.js';
+import { showToolEnd, showToolMessage } from '../../src/cli/attach/tool-lines.js';
 import type { EventPayload } from '../../src/protocol/events.js';
+import type { Message } from '../../src/protocol/messages.js';
 import { createToolOutputs } from '../../src/view/tools/tool-output.js';
 
 function open() {
@@ -62,4 +63,30 @@ test('a change is shown instead of the words about it, and a kept output says ho
     '  [the first 50000 of 70000 bytes: berth artifact art_1]\n',
   );
   expect(open().end('Stopped.', { is_error: true, exit_code: 137, signal: 'SIGKILL' })).toContain('failed in 5 ms: ended by SIGKILL\n');
+});
+
+test('the result of an earlier call is told as it was told when it ended, with its diff in colours', () => {
+  const show = (fields: Partial<Message>, linesMax = Infinity, isColoured = false): string => {
+    let text = '';
+    const message = { id: 'm', role: 'tool_result', run_id: 'r', tool_call_id: 'c', tool_name: 'bash', text: '', content: [], ...fields };
+    showToolMessage(
+      createLineWriter((piece) => (text += piece)),
+      createStyle(isColoured),
+      message as unknown as Message,
+      linesMax,
+    );
+    return text;
+  };
+  expect(show({ text: 'one\n[exit code 3]', is_error: true, details: { exit_code: 3, duration_ms: 5 } })).toBe(
+    '  one\n[tool] bash failed in 5 ms: exit code 3\n',
+  );
+  const edited = { tool_name: 'edit', text: 'Edited a.txt.', details: { diff: '@@ -1 +1 @@\n-a\n+b\n', duration_ms: 5 } };
+  expect(show(edited)).toBe('  @@ -1 +1 @@\n  -a\n  +b\n[tool] edit done in 5 ms\n');
+  expect(show(edited, 20, true)).toContain('  \u001b[31m-a\u001b[39m\n  \u001b[32m+b\u001b[39m\n');
+  expect(show({ text: 'Denied by the person.', skipped: true, is_error: true })).toBe('[tool] bash was skipped: Denied by the person.\n');
+  // All of a reason of several lines, and what an older daemon has kept without details.
+  expect(show({ text: 'no such file\nlook elsewhere', is_error: true })).toBe(
+    '  no such file\n  look elsewhere\n[tool] bash failed: no such file look elsewhere\n',
+  );
+  expect(show({ text: 'a\nb\nc\nd' }, 2)).toBe('  a\n  b\n  [2 more lines; berth log has them]\n[tool] bash done\n');
 });

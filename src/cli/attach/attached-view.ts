@@ -1,6 +1,7 @@
 import type { Berth } from '../../client/connect.js';
 import type { WireEvent } from '../../protocol/events.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
+import { leavingTexts } from '../../view/leaving-text.js';
 import { printable, printableJson } from '../../view/printable.js';
 import { toCard } from '../../view/questions.js';
 import { shortId } from '../../view/short-ids.js';
@@ -185,11 +186,8 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
   }
 
   function detachNote(): string {
-    const { state, seq } = attached.view();
-    const sessionName = shortId(state.id);
-    const doing = state.requests.length > 0 ? 'The run waits for an answer; berth answer lists it. ' : state.run ? 'The run goes on. ' : '';
-    const kept = keptCount();
-    const waits = kept === 0 ? '' : `${kept} not sent yet: kept, and sent by the next berth attach. `;
-    return `[detached] ${doing}${waits}berth attach ${sessionName} comes back; with --since ${seq}, from here.`;
+    const view = attached.view();
+    const comeBack = `berth attach ${shortId(sessionId)} comes back; with --since ${view.seq}, from here.`;
+    return `[detached] ${[...leavingTexts(view, keptCount()), comeBack].join(' ')}`;
   }
 }

@@ -28,6 +28,9 @@ const layout = {
   troubleColumnsMax: 400,
 } as const;
 
+/** The key of what a tool says that it is doing, among the statuses. */
+const workingKey = ' working';
+
 export interface LineView {
   /** Shows the newest messages, if `recent`, and the current state. */
   open(view: SessionView, recent: boolean): void;
@@ -202,6 +205,10 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
         // Model retries were shown as errors already.
         if (event.payload.params.key !== 'model') showStatus(event.payload.params);
         return undefined;
+      case 'ui_working':
+        return showStatus({ key: workingKey, text: event.payload.params.message });
+      case 'ui_set_editor_text':
+        return note(`[offered] a text to send: ${quote(event.payload.params.text)}`);
       case 'compaction_end':
         if (!event.payload.message) break;
         shown.add(event.payload.message.id);
@@ -218,7 +225,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
       catchUp(view);
       if (recent) showQueue(view);
       if (view.state.paused) showPause(view);
-      for (const [key, text] of Object.entries(view.status)) showStatus({ key, text });
+      for (const [key, text] of Object.entries({ ...view.status, [workingKey]: view.working })) showStatus({ key, text });
       if (view.state.compaction) notify(compactionNotice);
     },
     event: show,

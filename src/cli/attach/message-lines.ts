@@ -3,11 +3,9 @@ import { messageNotes, messageParts, type MessageNote, type MessagePart } from '
 import { clipColumns } from '../terminal/columns.js';
 import type { LineWriter } from '../terminal/line-writer.js';
 import type { Style } from '../terminal/style.js';
+import { showToolMessage } from './tool-lines.js';
 
-const layout = {
-  headlineColumnsMax: 100,
-  skippedColumnsMax: 160,
-} as const;
+const layout = { headlineColumnsMax: 100 } as const;
 
 /** Prints an ended message. `linesMax` truncates tool results. */
 export function showMessage(page: LineWriter, style: Style, message: Message, linesMax = Infinity): void {
@@ -23,7 +21,8 @@ export function showEnding(page: LineWriter, style: Style, message: Message, str
   for (const note of messageNotes(message, { streamed })) if (note.about !== 'broken_off') showNote(page, style, note);
 }
 
-function showPart(page: LineWriter, style: Style, { id, role }: Message, part: MessagePart, linesMax: number): void {
+function showPart(page: LineWriter, style: Style, message: Message, part: MessagePart, linesMax: number): void {
+  const { id, role } = message;
   switch (part.kind) {
     case 'text':
       return page.flow(`${id} text`, part.text, role === 'user' ? { indent: '> ', paint: style.bold } : {});
@@ -32,9 +31,7 @@ function showPart(page: LineWriter, style: Style, { id, role }: Message, part: M
     case 'tool_call':
       return page.line(style.dim(`[tool] ${clipHeadline(part.headline)}`));
     case 'tool_result':
-      if (part.outcome === 'skipped') return page.line(style.dim(describeSkipped(part.name, part.reason)));
-      if (part.outcome === 'failed') page.line(style.dim(`[tool] ${part.name} failed`));
-      return showOutput(page, style, id, part.text, linesMax);
+      return showToolMessage(page, style, message, linesMax);
     case 'summary':
       page.line(style.dim(`[summary] ${part.headline}`));
       return page.flow(`${id} summary`, part.text, { indent: '  ', paint: style.dim });
@@ -45,20 +42,6 @@ function showPart(page: LineWriter, style: Style, { id, role }: Message, part: M
 
 function showNote(page: LineWriter, style: Style, { about, text }: MessageNote): void {
   page.line(style.dim(`[${text}${about === 'truncated' ? '; berth log has it all' : ''}]`));
-}
-
-/** Describes a tool call that never ran, and the reason: it was denied, or replaced. */
-export function describeSkipped(name: string, reason: string): string {
-  return `[tool] ${name} was skipped: ${clipColumns(reason, layout.skippedColumnsMax)}`;
-}
-
-/** Prints the output of a tool, indented and truncated. */
-export function showOutput(page: LineWriter, style: Style, id: string, text: string, linesMax: number): void {
-  const lines = text.split('\n');
-  const shown = lines.length > linesMax + 1 ? lines.slice(0, linesMax) : lines;
-  page.flow(`${id} output`, shown.join('\n'), { indent: '  ' });
-  page.endLine();
-  if (shown !== lines) page.line(style.dim(`  [${lines.length - shown.length} more lines; berth log has them]`));
 }
 
 /** Truncates the headline of a tool call. */

@@ -40,9 +40,9 @@ export function isPersonThere(): boolean {
   return isatty(0) && isatty(2);
 }
 
-/** Whether the terminal knows no escape sequences. */
+/** Whether the terminal knows no escape sequences, or nobody says which it is. */
 export function isDumb(): boolean {
-  return process.env.TERM === 'dumb';
+  return (process.env.TERM ?? 'dumb') === 'dumb';
 }
 
 /** The width of the terminal; Infinity when the stream is none. */

@@ -1,4 +1,5 @@
 import type { EventPayload } from '../../protocol/events.js';
+import type { Message } from '../../protocol/messages.js';
 import { limits } from '../../protocol/limits.js';
 import { clipLine } from '../clip-text.js';
 import { formatDuration } from '../durations.js';
@@ -36,6 +37,17 @@ export function describeToolEnd(ended: EventPayload<'tool_execution_end'>, unsee
     output: isShownElsewhere ? '' : printable(exit_code === undefined ? unseen : withoutExitCode(unseen)),
     artifact: artifact_id === undefined ? null : { id: printableLine(artifact_id), kept: describeKept(counts) },
   };
+}
+
+/** Describes the result of a call that ended earlier, by its tool_result message: as the event of its end did, if the details were stored. */
+export function describeResultMessage(message: Message): ToolResult {
+  const { run_id, tool_call_id = '', tool_name = 'tool', id, text, is_error = false, skipped = false } = message;
+  const { duration_ms = null, title: _started, ...details } = message.details ?? {};
+  return describeToolEnd({
+    ...{ session_id: '', run_id, turn_id: '', tool_call_id, tool_name, message_id: id },
+    ...{ result: text, is_error, skipped, duration_ms },
+    ...details,
+  });
 }
 
 /** Removes the `[exit code …]` line, which the outcome repeats. */
