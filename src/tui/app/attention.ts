@@ -4,7 +4,7 @@ import type { SessionView } from '../../view/session-view.js';
 
 export type Attention = 'working' | 'asks' | 'idle';
 
-export function attentionOf({ state: { run, requests } }: SessionView): Attention {
+function attentionOf({ state: { run, requests } }: SessionView): Attention {
   if (requests.length > 0) return 'asks';
   return run ? 'working' : 'idle';
 }

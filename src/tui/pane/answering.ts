@@ -3,6 +3,7 @@ import type { UiAnswer } from '../../protocol/requests/request-answers.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
 import { currentParams } from '../../protocol/requests/old-requests.js';
 import { readAnswer, toCard, type Choice, type RequestCard } from '../../view/questions.js';
+import { shortenPath } from '../dock/header.js';
 import { cardRows, wholeCard } from '../dock/question-card.js';
 import { createQuestionGate, openQuestions } from '../dock/question-state.js';
 import { createEditorPrompt } from '../overlays/editor-prompt.js';
@@ -54,7 +55,13 @@ export function createAnswering({ context, attached, release }: Deps): Answering
   }
 
   function cardOf(request: UiRequest): RequestCard {
-    const card = cards.get(request) ?? toCard(request);
+    const known = cards.get(request);
+    if (known) return known;
+    const { parts, ...rest } = toCard(request);
+    const shortened = parts.map((part) =>
+      part.kind === 'asker' ? { ...part, workspace: shortenPath(part.workspace, context.env.HOME) } : part,
+    );
+    const card = { ...rest, parts: shortened };
     cards.set(request, card);
     return card;
   }
