@@ -19,6 +19,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   run: async () => (await import('./commands/scripting/run.js')).run,
   wait: async () => (await import('./commands/scripting/wait.js')).wait,
   send: async () => (await import('./commands/send.js')).send,
+  draft: async () => (await import('./commands/scripting/draft.js')).draft,
   attach: async () => (await import('./commands/attach.js')).attach,
   log: async () => (await import('./commands/log.js')).log,
   replay: async () => (await import('./commands/scripting/replay.js')).replay,

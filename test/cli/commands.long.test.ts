@@ -23,7 +23,7 @@ test('every subcommand has help, and says 64 to what it does not know', async ()
   await using daemon = openPlace(shared());
   const help = await runOk(daemon, ['--help']);
   const names = [...help.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)? /gm)].map((match) => match[1] ?? '');
-  const sessions = 'new ls run wait send attach log replay queue abort resume answer state rename archive rm branch tree compact';
+  const sessions = 'new ls run wait send draft attach log replay queue abort resume answer state rename archive rm branch tree compact';
   expect(names).toEqual(`${sessions} model models mode artifact completion man reset permissions auth daemon`.split(' '));
   const rules = ['ls', 'add', 'rm', 'test', 'log', 'trust', 'distrust'].map((name) => ['permissions', name]);
   const all = [...names.map((name) => [name]), ...['run', 'start', 'stop', 'logs', 'status'].map((name) => ['daemon', name]), ...rules];

@@ -1,5 +1,6 @@
 import type { Heard } from '../../client/attach.js';
 import type { EventPayload, WireEvent } from '../../protocol/events.js';
+import { noSession } from '../../protocol/ids.js';
 import type { Message } from '../../protocol/messages.js';
 import { createMessageStream } from '../../view/message-stream.js';
 import { compactionNotice, noticesOf, resolvedNotice, statusNotice, waitingNotice, type Notice } from '../../view/notices.js';
@@ -179,8 +180,7 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
   }
 
   function show(event: WireEvent): void {
-    // Events that are not of one session have an empty id.
-    if ('session_id' in event.payload && event.payload.session_id !== '') sessionName = shortId(event.payload.session_id);
+    if ('session_id' in event.payload && event.payload.session_id !== noSession) sessionName = shortId(event.payload.session_id);
     switch (event.type) {
       case 'message_update':
         return stream.update(event.payload);
