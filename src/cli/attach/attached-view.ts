@@ -1,7 +1,7 @@
 import type { Berth } from '../../client/connect.js';
 import type { WireEvent } from '../../protocol/events.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
-import { leavingTexts } from '../../view/leaving-text.js';
+import { leavingTexts } from '../../view/terminal/leaving-text.js';
 import { printable, printableJson } from '../../view/printable.js';
 import { toCard } from '../../view/questions.js';
 import { shortId } from '../../view/short-ids.js';

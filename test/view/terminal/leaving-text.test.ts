@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { leavingTexts } from '../../src/view/leaving-text.js';
-import { emptyView, type SessionView } from '../../src/view/session-view.js';
+import { leavingTexts } from '../../../src/view/terminal/leaving-text.js';
+import { emptyView, type SessionView } from '../../../src/view/session-view.js';
 
 function view(state: Partial<SessionView['state']>): SessionView {
   const empty = emptyView('ses_1');

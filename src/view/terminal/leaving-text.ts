@@ -1,4 +1,4 @@
-import type { SessionView } from './session-view.js';
+import type { SessionView } from '../session-view.js';
 
 /** What whoever leaves a session should know: what goes on without them, and what was not sent yet (`kept`). Each is a sentence. */
 export function leavingTexts({ state: { run, requests } }: SessionView, kept: number): string[] {
