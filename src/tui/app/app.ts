@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { AttachedSession, Heard } from '../../client/attach.js';
 import type { Berth } from '../../client/connect.js';
 import { toAscii } from '../rows/ascii.js';
@@ -40,7 +41,8 @@ export interface TuiEnd {
   isGone: boolean;
 }
 
-const tuning = { spinnerMs: 250 } as const;
+/** A draft has so long to be stored when the person leaves. */
+const tuning = { spinnerMs: 250, leavingMs: 1_000 } as const;
 const leaveSignals = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 /** Opens the terminal frontend on a session until the person leaves. What runs goes on. */
@@ -273,8 +275,9 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
     clearTimeout(spinner);
     watch?.close();
     loop.close();
-    await pane.leaving();
-    pane.close();
+    // A daemon that does not answer keeps neither the terminal nor the person.
     terminal.close();
+    await Promise.race([pane.leaving(), delay(tuning.leavingMs, undefined, { ref: false })]);
+    pane.close();
   }
 }

@@ -84,7 +84,7 @@ const names: Partial<Record<string, string>> = {
 };
 
 /** `Ctrl-P`, `Shift-Tab`, `?` */
-function keyLabel(key: string): string {
+export function keyLabel(key: string): string {
   if (key.length === 1) return key;
   const parts = normalizeKey(key).split('+');
   const last = parts.at(-1) ?? '';

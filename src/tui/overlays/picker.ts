@@ -1,5 +1,6 @@
 import { fuzzyFilter } from '../editor/completion/fuzzy.js';
-import { clipSpans, fitRow, row, span, spreadRow, type Row, type Span, type Tone } from '../rows/row.js';
+import { clipSpans, fitRow, row, span, spansWidth, spreadRow, type Row, type Span, type Tone } from '../rows/row.js';
+import { keyLabel } from '../keys/key-map.js';
 import { createLineField } from './line-field.js';
 import type { Overlay } from './overlay.js';
 
@@ -36,7 +37,7 @@ export interface Picker extends Overlay {
   filter(): string;
 }
 
-const layout = { previewColumnsMin: 100, chromeRows: 3 } as const;
+const layout = { previewColumnsMin: 100, chromeRows: 3, detailShareMin: 0.25 } as const;
 
 /** A list that is filtered by typing. */
 export function createPicker(options: PickerOptions): Picker {
@@ -98,12 +99,10 @@ export function createPicker(options: PickerOptions): Picker {
   function itemRow({ id, label, detail = '', tone }: PickerItem, isCurrent: boolean, columns: number): Row {
     const mark = options.multi ? (chosen.has(id) ? '[x] ' : '[ ] ') : '';
     const style = { ...(tone ? { tone } : {}), ...(isCurrent ? { reverse: true } : {}) };
-    const line = spreadRow(
-      [span(isCurrent ? '▸ ' : '  ', 'accent'), span(`${mark}${label}`, style)],
-      [span(`${detail} `, 'muted')],
-      columns,
-    );
-    return line;
+    const lead = [span(isCurrent ? '▸ ' : '  ', 'accent'), span(`${mark}${label}`, style)];
+    // What something is called matters more than what is said of it.
+    const room = Math.max(columns - spansWidth(lead) - 2, Math.floor(columns * layout.detailShareMin));
+    return spreadRow(lead, detail === '' ? [] : [...clipSpans([span(detail, 'muted')], room), span(' ')], columns);
   }
 
   return {
@@ -133,7 +132,7 @@ export function createPicker(options: PickerOptions): Picker {
             ],
           }))
         : list;
-      const more = (options.keys ?? []).map(({ key, label }) => `${key} ${label}`);
+      const more = (options.keys ?? []).map(({ key, label }) => `${keyLabel(key)} ${label}`);
       const foot = row(span(` ${['Enter choose', ...(options.multi ? ['Tab mark'] : []), ...more, 'Esc close'].join(' · ')}`, 'muted'));
       return {
         rows: [head, row(span('─'.repeat(columns), 'border')), ...body, foot],
