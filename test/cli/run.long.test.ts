@@ -62,6 +62,17 @@ describe.skipIf(missing('tmux'))('at a terminal (needs tmux)', () => {
     await answer(screen, '2', (text) => text.includes('Cast off now?'));
     await answer(screen, '/abort', (text) => text.includes('berth: the run was stopped'));
   });
+
+  test('ctrl-C detaches from a question as well, and a second one stops the run', async () => {
+    await using daemon = openPlace(shared());
+    await using screen = await openScreen(daemon, ['run', 'ask me']);
+    await screen.until((text) => /type a number from 1 to 3[^]*\n> *\s*$/.test(text));
+    await screen.type('C-c');
+    await screen.until((text) => text.includes('berth: detached, and the run goes on'));
+    await screen.type('C-c');
+    await screen.until((text) => text.includes('berth: the run was stopped: ctrl-C'));
+    expect(await screen.ask('#{cursor_flag}')).toBe('1');
+  });
 });
 
 /** Types an answer again and again until it is taken: too soon after its question, a line answers nothing. */
