@@ -5,6 +5,7 @@ import type { Message } from '../protocol/messages.js';
 import type { UiRequest } from '../protocol/requests/requests.js';
 import { formatDuration } from '../view/durations.js';
 import { createMessageStream } from '../view/message-stream.js';
+import { printableLine } from '../view/printable.js';
 import { findRun } from '../view/run-outcome.js';
 import type { SessionView } from '../view/session-view.js';
 import { orRefused } from './refusals.js';
@@ -113,7 +114,7 @@ export async function followRun(berth: Berth, attached: AttachedSession, firstRu
     if (event.type === 'message_end' && event.payload.message) finish(event.payload.message);
     if (event.type === 'message_end' && event.payload.reason === 'retried') stream.drop(event.payload.message_id);
     if (event.type === 'error' && event.payload.retry_in_ms !== undefined) {
-      onNotice(`${event.payload.message}; the answer is asked for again in ${formatDuration(event.payload.retry_in_ms)}`);
+      onNotice(`${printableLine(event.payload.message)}; the answer is asked for again in ${formatDuration(event.payload.retry_in_ms)}`);
     }
     if (event.type === 'ui_request' || event.type === 'ui_resolved') onRequests(attached.view().state.requests);
   }

@@ -2,6 +2,7 @@ import type { AttachedSession } from '../../client/attach.js';
 import type { Berth } from '../../client/connect.js';
 import { limits } from '../../protocol/limits.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
+import { printable } from '../../view/printable.js';
 import type { SentInput } from '../../view/sent-inputs.js';
 import { createLineInput } from '../attach/line-input.js';
 import { isDumb } from '../terminal/standard-streams.js';
@@ -32,7 +33,7 @@ export function createRunPerson({ berth, attached, output, onLeave }: Deps): Run
   const input = createLineInput({
     berth,
     session: attached,
-    note: output.note,
+    note: (text) => output.note(printable(text)),
     recallHint: isDumb() ? 'type it again' : 'the up arrow brings it back',
     showQuestion: (request) => output.question(request, true),
     onRun: () => undefined,
