@@ -1,8 +1,6 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { shareDaemon } from '../support/shared-daemon.js';
-import { makeHome, openPlace, runCommand, runJsonLine, runOk, startCommand } from './run-cli.js';
+import { openPlace, runCommand, runJsonLine, runOk, startCommand } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -29,23 +27,4 @@ test('who only looks sees everything, and is told why nothing that is typed is s
   observer.endInput();
   expect(await observer.finished()).toMatchObject({ code: 1, stderr: '' });
   expect(await runCommand(daemon, ['attach', 'watched', '--observe'])).toMatchObject({ code: 0, stderr: '' });
-});
-
-test('a text that was kept for a daemon is not taken by who only looks', async () => {
-  await using home = makeHome();
-  const session = (await runOk(home, ['new'])).trim();
-  await using writer = startCommand(home, ['attach', session]);
-  await writer.until((text) => text.includes('offline/guide'));
-  await runOk(home, ['daemon', 'stop']);
-  writer.type('say kept\n');
-  await writer.until((text) => text.includes('[kept]'));
-  writer.child.kill('SIGKILL');
-  await writer.finished();
-  const outbox = join(home.paths.stateDir, 'outbox');
-  const kept = readdirSync(outbox);
-  expect(kept).toHaveLength(1);
-  expect(await runCommand(home, ['attach', session, '--observe'])).toMatchObject({ code: 0, stderr: '' });
-  expect(await runOk(home, ['wait', session])).toBe('idle: there was no run yet\n');
-  expect(readdirSync(outbox)).toEqual(kept);
-  expect(await runOk(home, ['attach', session])).toContain('> say kept\nkept\n');
 });

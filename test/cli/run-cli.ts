@@ -116,7 +116,12 @@ export interface JsonLine {
 
 /** What a command with `--json` said, line by line. */
 export async function runJson(place: Place, args: string[], setup: Setup = {}): Promise<JsonLine[]> {
-  const lines = (await runOk(place, [...args, '--json'], setup)).split('\n').filter((line) => line !== '');
+  return parseLines(await runOk(place, [...args, '--json'], setup));
+}
+
+/** Lines of JSON. */
+export function parseLines(printed: string): JsonLine[] {
+  const lines = printed.split('\n').filter((line) => line !== '');
   return lines.map((line) => JSON.parse(line) as JsonLine);
 }
 
@@ -207,4 +212,12 @@ export async function poll<T>(look: () => Promise<T> | T, likes: (seen: T) => bo
     if (performance.now() > deadline) throw new Error(`waited in vain; last seen: ${String(seen)}`);
     await delay(pollMs);
   }
+}
+
+/** Resolves when somebody listens to a session. */
+export async function untilHeard(place: Place, session: string): Promise<void> {
+  await poll(
+    async () => (await runJsonLine(place, ['state', session])).clients as { subscribed: boolean }[],
+    (clients) => clients.some(({ subscribed }) => subscribed),
+  );
 }

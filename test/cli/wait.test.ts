@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest';
 import { shareDaemon } from '../support/shared-daemon.js';
-import { makeHome, openPlace, openQuestion, poll, runCommand, runJsonLine, runOk, startCommand, type Place } from './run-cli.js';
+import { openPlace, openQuestion, runCommand, runOk, startCommand, untilHeard } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
 
@@ -54,25 +54,7 @@ test('a question and the end of a run are waited for, whoever answers', async ()
     requests: [],
   });
   await using deleted = startCommand(daemon, ['wait', 'asking', '--until', 'fail']);
-  await daemonHears(daemon, session);
+  await untilHeard(daemon, session);
   await runOk(daemon, ['rm', session, '--yes']);
   expect(await deleted.finished()).toMatchObject({ code: 1, stderr: 'berth: the session was deleted\n' });
 });
-
-test('a daemon that is killed meanwhile is waited for, and so is what it did', async () => {
-  await using home = makeHome({ BERTH_OFFLINE_WPS: '300' });
-  await runOk(home, ['send', 'stream 90000 words']);
-  await using waits = startCommand(home, ['wait', '--until', 'fail']);
-  const { pid } = await runJsonLine(home, ['daemon', 'status']);
-  await daemonHears(home, (await runJsonLine(home, ['state'])).session_id);
-  process.kill(pid, 'SIGKILL');
-  expect(await waits.finished()).toMatchObject({ code: 0, stdout: 'interrupted: the daemon stopped while it ran\n' });
-});
-
-/** Resolves when somebody listens to a session. */
-async function daemonHears(place: Place, session: string): Promise<void> {
-  await poll(
-    async () => (await runJsonLine(place, ['state', session])).clients as { subscribed: boolean }[],
-    (clients) => clients.some(({ subscribed }) => subscribed),
-  );
-}
