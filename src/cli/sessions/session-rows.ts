@@ -2,7 +2,6 @@ import type { Berth } from '../../client/connect.js';
 import { listSessions } from '../../client/resolve.js';
 import { limits } from '../../protocol/limits.js';
 import type { SessionListRow } from '../../protocol/views.js';
-import { orRefused } from '../refusals.js';
 
 /** Which sessions are listed. */
 export interface SessionFilter {
@@ -29,6 +28,6 @@ export async function readSessions(berth: Berth, { cwd, archived, rowsMax }: Ses
     berth.call('list_ui_requests'),
   ]);
   const found = [...open, ...shut].sort((a, b) => (a.updated_at < b.updated_at ? 1 : a.updated_at > b.updated_at ? -1 : 0));
-  const asking = new Set(orRefused(asked).requests.map((request) => request.session_id));
+  const asking = new Set(asked.ok ? asked.payload.requests.map((request) => request.session_id) : []);
   return { rows: found.slice(0, rowsMax), asking, hasMore: found.length > rowsMax };
 }
