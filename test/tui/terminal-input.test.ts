@@ -68,6 +68,10 @@ describe('one read', () => {
     expect(read(['\x1b\x1b[A'])).toEqual([key('escape'), key('up')]);
   });
 
+  test('has a letter that is alone, although the terminal answered something at the same time', () => {
+    expect(read(['\x1b[?62;22c?\x1b[?2026;2$y'])).toEqual([{ kind: 'device' }, text('?')]);
+  });
+
   test('has typing ahead, in which nothing is alone', () => {
     expect(read(['ab'])).toEqual([text('a', false), text('b', false)]);
   });

@@ -21,15 +21,19 @@ export function createTranscriptSearch(parts: PaneParts): TranscriptSearch {
     wanted = text.trim();
     reader.setMark(wanted);
     parts.setFocus('transcript');
-    if (wanted !== '') next(-1);
+    if (wanted !== '') find(-1, true);
+  }
+
+  function find(direction: 1 | -1, isNew: boolean): void {
+    if (reader.find(wanted, direction, isNew)) return;
+    if (direction > 0 || !attached.view().hasMore)
+      return context.notice(`nothing ${direction > 0 ? 'further down' : 'further up'} has “${wanted}”`);
+    attempt(context, 'older messages could not be searched', findOlder);
   }
 
   function next(direction: 1 | -1): void {
     if (wanted === '') return open();
-    if (reader.find(wanted, direction)) return;
-    if (direction > 0 || !attached.view().hasMore)
-      return context.notice(`nothing ${direction > 0 ? 'further down' : 'further up'} has “${wanted}”`);
-    attempt(context, 'older messages could not be searched', findOlder);
+    find(direction, false);
   }
 
   /** Loads pages up to the newest older message that has the words. */

@@ -28,7 +28,8 @@ export function createTerminalInput(onInput: (input: TerminalInput) => void): Te
   const utf8 = new TextDecoder();
   // Until the terminal says that it has it.
   setKittyProtocolActive(false);
-  let arrived = '';
+  /** What is made of the read that is being taken apart; undefined when time has made something of what came before. */
+  let reading: TerminalInput[] | undefined;
   let pastedMs = -Infinity;
   let marksPastes = false;
   let lastArrived = '';
@@ -37,7 +38,15 @@ export function createTerminalInput(onInput: (input: TerminalInput) => void): Te
   function take(sequence: string): void {
     if (pasteModeAnswer.test(sequence)) marksPastes = true;
     const input = readSequence(sequence);
-    if (input) onInput(input.kind === 'text' ? { ...input, isAlone: arrived === sequence } : input);
+    if (!input) return;
+    if (reading) reading.push(input);
+    else tell([input]);
+  }
+
+  /** A text is alone when nothing else was typed within the same read; what the terminal answers meanwhile was not typed. */
+  function tell(inputs: readonly TerminalInput[]): void {
+    const isAlone = inputs.filter(({ kind }) => kind === 'text' || kind === 'key' || kind === 'paste').length === 1;
+    for (const input of inputs) onInput(input.kind === 'text' ? { ...input, isAlone } : input);
   }
 
   buffer.on('data', (sequence: string) => {
@@ -49,10 +58,13 @@ export function createTerminalInput(onInput: (input: TerminalInput) => void): Te
       firstHalf = '';
     }
   });
-  buffer.on('paste', (text: string) => onInput({ kind: 'paste', text }));
+  buffer.on('paste', (text: string) => {
+    if (reading) reading.push({ kind: 'paste', text });
+    else tell([{ kind: 'paste', text }]);
+  });
   return {
     push(bytes) {
-      arrived = utf8.decode(bytes, { stream: true });
+      const arrived = utf8.decode(bytes, { stream: true });
       if (arrived === '') return;
       const nowMs = performance.now();
       // What follows the beginning of a marked paste is a part of it.
@@ -61,7 +73,13 @@ export function createTerminalInput(onInput: (input: TerminalInput) => void): Te
       if (!marksPastes && isUnmarkedPaste(arrived, nowMs - pastedMs <= tuning.pasteGapMs)) {
         pastedMs = nowMs;
         onInput({ kind: 'paste', text: arrived });
-      } else buffer.process(arrived);
+        return;
+      }
+      reading = [];
+      buffer.process(arrived);
+      const inputs = reading;
+      reading = undefined;
+      tell(inputs);
     },
     close: () => buffer.destroy(),
   };

@@ -65,7 +65,8 @@ export function createDraftKeeper({ context, sessionId: session_id, editor }: De
       if (isObserver) return;
       attempt(context, 'no draft could be read', async () => {
         const { drafts } = accepted(await berth.call('list_drafts', { session_id }));
-        const left = drafts.find(({ attached, text }) => !attached && text !== '');
+        // Those of this screen are from before it went to another session.
+        const left = drafts.find(({ attached, by, text }) => (!attached || by === context.clientName) && text !== '');
         if (!left) return;
         const whole = await readWholeDraft(context, session_id, left);
         if (!editor.isEmpty()) return;

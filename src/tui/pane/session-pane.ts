@@ -236,6 +236,7 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
     connection = heard.kind === 'back' ? 'here' : heard.kind;
     if (heard.kind === 'back') {
       context.notice('the daemon is back');
+      void drafts.flush();
       neighbours.look();
     }
     if (heard.kind === 'gone')

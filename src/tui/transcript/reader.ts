@@ -32,8 +32,8 @@ export interface Reader {
   clearSelection(): void;
   selection(): string;
   entryText(entry: Entry): string;
-  /** Looks for a text among what is loaded, from the cursor on. */
-  find(text: string, direction: 1 | -1): boolean;
+  /** Looks for a text among what is loaded: a new search at the cursor, others behind it. */
+  find(text: string, direction: 1 | -1, isNew?: boolean): boolean;
   setMark(text: string): void;
 }
 
@@ -171,10 +171,14 @@ export function createReader({ attached, folds, readPage, invalidate, onProblem 
     },
     selection: () => (selection ? selectedText(entries, rowsOf, selection) : ''),
     entryText: (entry) => textOf(entry),
-    find(text, direction) {
+    find(text, direction, isNew = false) {
       const wanted = text.toLowerCase();
       const from = chosenId === undefined ? (direction < 0 ? entries.length : topIndex() - 1) : entries.indexOf(chosenId);
-      for (let index = from + direction; index >= 0 && index < entries.length; index += direction) {
+      for (
+        let index = isNew && chosenId !== undefined ? from : from + direction;
+        index >= 0 && index < entries.length;
+        index += direction
+      ) {
         const entry = entries.at(index);
         if (!entry || !textOf(entry).toLowerCase().includes(wanted)) continue;
         chosenId = entry.id;
@@ -214,10 +218,14 @@ function textOf(entry: Entry): string {
   }
 }
 
+const gutterSigns = ' ❯│┊┃';
+
 /** The cursor of the transcript takes the first cell, which is a gutter or blank in most rows. */
 function shiftLeft({ spans }: Row): Row['spans'] {
   const [first, ...rest] = spans;
-  return first && /^[ ❯│┊┃]/.test(first.text) ? [{ ...first, text: first.text.slice(1) }, ...rest] : spans;
+  return first && first.text !== '' && gutterSigns.includes(first.text.charAt(0))
+    ? [{ ...first, text: first.text.slice(1) }, ...rest]
+    : spans;
 }
 
 function markMatches({ spans, ...rest }: Row, wanted: string): Row {
