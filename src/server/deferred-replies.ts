@@ -49,12 +49,29 @@ export async function waitUntilSettled(daemon: DaemonFacts): Promise<() => Answe
   return () => reply<'shutdown'>('accepted', { command: 'shutdown' });
 }
 
-/** The deferred reply to list_models, once every provider has answered or timed out. */
-export async function waitForModels(engine: ServedEngine, defaultModel: () => string): Promise<() => Answer> {
-  const { models, providers } = await engine.providers().list();
-  const shown = fitting(models);
-  return () =>
-    reply<'list_models'>('models', { models: shown, providers, default: defaultModel(), has_more: shown.length < models.length });
+/** Deferred replies to list_models: clients that ask at the same time share one round of questions to the providers. */
+export function createModelLists(engine: ServedEngine, defaultModel: () => string): () => Promise<() => Answer> {
+  type Providers = ReturnType<ServedEngine['providers']>;
+  let asking: { providers: Providers; list: ReturnType<Providers['list']> } | undefined;
+
+  async function ask(): ReturnType<Providers['list']> {
+    const providers = engine.providers();
+    // A config that was read meanwhile has providers of its own.
+    if (asking?.providers !== providers) asking = { providers, list: providers.list() };
+    const mine = asking;
+    try {
+      return await mine.list;
+    } finally {
+      if (asking === mine) asking = undefined;
+    }
+  }
+
+  return async () => {
+    const { models, providers } = await ask();
+    const shown = fitting(models);
+    return () =>
+      reply<'list_models'>('models', { models: shown, providers, default: defaultModel(), has_more: shown.length < models.length });
+  };
 }
 
 export interface AwaitedFiles {

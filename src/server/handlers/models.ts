@@ -1,12 +1,13 @@
 import { askCompaction } from '../../core/compaction.js';
 import { sessionIdFor, stateFor, type HandlerContext } from '../handler-context.js';
 import { draining, refused, rejected, sessionNotFound, type Handlers } from '../handler.js';
-import { waitForCompaction, waitForModels } from '../deferred-replies.js';
+import { waitForCompaction, createModelLists } from '../deferred-replies.js';
 
 export function createModelHandlers(deps: HandlerContext): Pick<Handlers, 'list_models' | 'compact_session'> {
   const { engine, sessionDefaults, daemon } = deps;
+  const waitForModels = createModelLists(engine, () => sessionDefaults().model);
   return {
-    list_models: () => ({ later: () => waitForModels(engine, () => sessionDefaults().model) }),
+    list_models: () => ({ later: waitForModels }),
     compact_session({ session_id, instruction }, client) {
       const state = stateFor(deps, session_id, client);
       if (!state) {
