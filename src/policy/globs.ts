@@ -16,10 +16,72 @@ type Token = { literal: string } | 'some' | 'all' | 'folders' | 'one' | 'any';
  */
 export function createGlob(glob: string, { slashes }: { slashes: boolean }): Glob {
   const tokens = tokenize(glob, slashes);
+  if (!slashes) return createTextGlob(tokens);
   const ends = (text: string): Uint8Array => (text.length <= limits.judgedTextCharsMax ? endPositions(tokens, text) : new Uint8Array());
   return {
     matches: (text) => ends(text)[text.length] === 1,
     matchesOrContains: (path) => ends(path).some((isEnd, i) => isEnd === 1 && (i === path.length || path[i] === '/')),
+  };
+}
+
+/** A glob without folders: the pieces between its stars are searched for from left to right, each at its first place. */
+function createTextGlob(tokens: readonly Token[]): Glob {
+  const pieces: Token[][] = [[]];
+  for (const token of tokens) {
+    if (token === 'all') pieces.push([]);
+    else pieces.at(-1)?.push(token);
+  }
+  const [head = [], ...others] = pieces;
+  const tail = others.pop();
+
+  /** Where a piece ends that begins at `from`; -1 when it does not match there. */
+  function endAt(piece: readonly Token[], text: string, from: number): number {
+    let at = from;
+    for (const token of piece) {
+      if (typeof token === 'object') {
+        if (!text.startsWith(token.literal, at)) return -1;
+        at += token.literal.length;
+      } else if (at < text.length) at += widthAt(text, at);
+      else return -1;
+    }
+    return at;
+  }
+
+  function findEnd(piece: readonly Token[], text: string, from: number): number {
+    const [first] = piece;
+    for (let at = from; at <= text.length; at++) {
+      if (typeof first === 'object') at = text.indexOf(first.literal, at);
+      if (at < 0) return -1;
+      const end = endAt(piece, text, at);
+      if (end >= 0) return end;
+    }
+    return -1;
+  }
+
+  /** The last piece ends with the text. Wide characters make its beginning uncertain, so that each is tried. */
+  function isTail(piece: readonly Token[], text: string, from: number): boolean {
+    const units = piece.reduce((sum, token) => sum + (typeof token === 'object' ? token.literal.length : 2), 0);
+    for (let at = Math.max(from, text.length - units); at <= text.length; at++) if (endAt(piece, text, at) === text.length) return true;
+    return false;
+  }
+
+  function matches(text: string): boolean {
+    if (text.length > limits.judgedTextCharsMax) return false;
+    let at = endAt(head, text, 0);
+    if (tail === undefined || at < 0) return at === text.length;
+    for (const piece of others) {
+      at = findEnd(piece, text, at);
+      if (at < 0) return false;
+    }
+    return isTail(tail, text, at);
+  }
+
+  return {
+    matches,
+    matchesOrContains(path) {
+      for (let end = path.indexOf('/'); end >= 0; end = path.indexOf('/', end + 1)) if (matches(path.slice(0, end))) return true;
+      return matches(path);
+    },
   };
 }
 

@@ -127,6 +127,7 @@ test('a client of another version than the daemon says so in one line, and not t
   const replies: Record<string, object> = {
     hello: { server: { name: 'berth', version: '9.9.9' }, protocol: '1', client_id: 'cli_1', log_id: 'log_1', state_dir, config_dir },
     list_sessions: { sessions: [], cursor: null },
+    list_ui_requests: { requests: [] },
   };
   await using _newer = await serve(home.paths.socket, (socket) =>
     socket.on('data', (chunk) => {

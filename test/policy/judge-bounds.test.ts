@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createGlob } from '../../src/policy/globs.js';
+import { parseCommand } from '../../src/policy/shell/command.js';
 import type { Rule } from '../../src/policy/port.js';
 import { toRealPath } from '../../src/policy/real-paths.js';
 import { limits } from '../../src/protocol/limits.js';
@@ -125,4 +126,18 @@ test('a glob means what the same regular expression does', () => {
     }),
     { numRuns: 5_000 },
   );
+});
+
+test('more words than are analysed are unclear, also when wrappers make them many', () => {
+  const why = `it has more than ${limits.shellWordsMax} words, counted for each wrapper around them`;
+  expect(parseCommand(`${'sudo '.repeat(limits.shellWordsMax - 1)}ls`)).toEqual({ unclear: why });
+  expect(parseCommand(`echo ${'x '.repeat(limits.shellWordsMax)}`)).toEqual({ unclear: why });
+  expect(parseCommand(`echo ${'x '.repeat(limits.shellWordsMax - 1)}`)).toMatchObject({ parts: [{}] });
+});
+
+test('a pattern with thousands of stars costs one look through the text', () => {
+  const { matches } = createGlob('*a'.repeat(2_000) + 'b', { slashes: false });
+  const text = 'a'.repeat(limits.shellTextCharsMax);
+  // Without a bound on the work, ten of these take minutes.
+  for (let i = 0; i < 10; i++) expect([matches(text), matches(`${text}b`)]).toEqual([false, true]);
 });

@@ -42,7 +42,7 @@ export type ParsedCommand = { parts: CommandPart[] } | { unclear: string };
 /** Parses a shell script into its simple commands. `directory` is where the script starts: a `cd` to there changes nothing. */
 export function parseCommand(command: string, directory?: string): ParsedCommand {
   try {
-    return { parts: readScript(command, startDirectory, 0, { count: 0, directory }) };
+    return { parts: readScript(command, startDirectory, 0, { count: 0, words: 0, directory }) };
   } catch (error) {
     if (error instanceof Unclear) return { unclear: error.message };
     return { unclear: `the parser failed (${error instanceof Error ? error.message : String(error)})` };
@@ -57,6 +57,8 @@ function dedupe(parts: readonly CommandPart[]): CommandPart[] {
 
 interface ParseState {
   count: number;
+  /** The words that were analysed, again for each wrapper that they are behind. */
+  words: number;
   directory: string | undefined;
 }
 
@@ -72,6 +74,9 @@ function readScript(text: string, directory: WorkingDirectory, depth: number, st
 
 function readSimple(simple: SimpleCommand, depth: number, state: ParseState): CommandPart[] {
   state.count++;
+  state.words += simple.words.length;
+  if (state.words > limits.shellWordsMax)
+    throw new Unclear(`it has more than ${limits.shellWordsMax} words, counted for each wrapper around them`);
   if (state.count > limits.shellPartsMax) throw new Unclear(`it has more than ${limits.shellPartsMax} parts`);
   if (depth > limits.shellDepthMax) throw new Unclear('it is nested too deeply');
   const directory = simple.directory.dir !== undefined && simple.directory.dir === state.directory ? startDirectory : simple.directory;

@@ -30,6 +30,8 @@ export const permissionLimits = {
   shellDepthMax: 24,
   shellNestsMax: 32,
   shellPartsMax: 2_000,
+  /** Of all parts, counted again for each wrapper such as sudo: analysing a word takes some microseconds of the only thread. */
+  shellWordsMax: 8_000,
   shellBracesMax: 256,
   /** Of the places in a word where a path may begin. */
   shellReadsMax: 16,
