@@ -42,15 +42,14 @@ export interface TuiEnd {
 }
 
 /** A draft has so long to be stored when the person leaves. */
-const tuning = { spinnerMs: 250, leavingMs: 1_000 } as const;
+const tuning = { spinnerMs: 250, leavingMs: 1_000, stoppedMs: 100 } as const;
 const leaveSignals = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 /** Opens the terminal frontend on a session until the person leaves. What runs goes on. */
 export async function openTui(options: TuiOptions): Promise<TuiEnd> {
   const { berth, env, stdin, stdout } = options;
   const keys = createKeyMap(options.keys);
-  if (!keys.ok) throw new Error(keys.problems.join('\n'));
-  const { keyMap } = keys;
+  const { keyMap, problems: keyProblems } = keys;
   let look = chooseLook({ env, background: 'dark' });
   let overlays: Overlay[] = [];
   let spinner: NodeJS.Timeout | undefined;
@@ -217,10 +216,14 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
 
   function suspend(): void {
     terminal.suspend();
-    process.once('SIGCONT', onContinued);
     process.kill(0, 'SIGTSTP');
+    // Without a shell around it nothing stops, and nobody would bring the screen back.
+    setTimeout(() => {
+      if (terminal.isSuspended()) onContinued();
+    }, tuning.stoppedMs);
   }
 
+  /** Also after a stop from outside: a shell that had the terminal meanwhile has changed it. */
   function onContinued(): void {
     terminal.resume();
     painter.forget();
@@ -261,8 +264,10 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
 
   const onSignal = (): void => leave();
   for (const signal of leaveSignals) process.on(signal, onSignal);
+  process.on('SIGCONT', onContinued);
   try {
     for (const text of options.notices ?? []) board.say(text);
+    for (const problem of keyProblems) board.say(problem, 'alarm');
     listen(pane);
     watch = watchRequests(berth, () => pane.lookAround());
     signs.show(pane.attached.view());
@@ -272,6 +277,7 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
     return { attached: pane.attached, isGone };
   } finally {
     for (const signal of leaveSignals) process.off(signal, onSignal);
+    process.off('SIGCONT', onContinued);
     clearTimeout(spinner);
     watch?.close();
     loop.close();

@@ -9,6 +9,8 @@ export interface Terminal {
   write(text: string): void;
   /** Gives the terminal back to the shell until `resume`: for an external editor, or Ctrl-Z. */
   suspend(): void;
+  isSuspended(): boolean;
+  /** Takes the terminal, also when it was not given back: another program may have changed it while this one was stopped. */
   resume(): void;
   /** Restores the terminal, once. */
   close(): void;
@@ -86,7 +88,11 @@ export function openTerminal({ stdin, stdout }: Streams, { onInput, onResize, on
     rows: () => stdout.rows || fallback.rows,
     write: put,
     suspend: restore,
-    resume: take,
+    isSuspended: () => !isOurs,
+    resume() {
+      restore();
+      take();
+    },
     close() {
       restore();
       process.off('exit', restore);
