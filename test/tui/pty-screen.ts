@@ -31,14 +31,16 @@ export interface StyledCell {
 export interface PtyScreen extends AsyncDisposable {
   readonly pid: number;
   /** Bytes as a keyboard sends them. */
-  send(bytes: string): void;
+  send(bytes: string | Buffer): void;
   /** The screen, a string a row, without the blanks at the right. */
   rows(): string[];
   text(): string;
   cells(): StyledCell[][];
   title(): string;
-  /** Resolves with the screen once it fits; rejects with the screen when it does not in time. */
-  until(fits: string | RegExp | ((text: string) => boolean), what?: string): Promise<string>;
+  /** Resolves with the screen once it fits, looking again when it or one of the others changes; rejects with the screen when it does not in time. */
+  until(fits: string | RegExp | ((text: string) => boolean), what?: string, others?: readonly PtyScreen[]): Promise<string>;
+  /** Calls back when something was written. Returns how to stop that. */
+  onShown(listener: () => void): () => void;
   /** Everything that was written to the terminal. */
   bytes(): string;
   cursor(): { row: number; column: number };
@@ -65,9 +67,13 @@ export function openPty({ args = [], cwd, env, columns = 100, rows = 30, program
   let written = '';
   let title = '';
   terminal.onTitleChange((text) => (title = text));
-  const waiting: (() => void)[] = [];
+  const listeners = new Set<() => void>();
   let ended: { exitCode: number; signal: number | undefined } | undefined;
-  const wake = (): void => waiting.splice(0).forEach((resolve) => resolve());
+  const wake = (): void => listeners.forEach((listener) => listener());
+  const onShown = (listener: () => void): (() => void) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
   pty.onData((data) => {
     written += data;
     terminal.write(data, wake);
@@ -101,25 +107,30 @@ export function openPty({ args = [], cwd, env, columns = 100, rows = 30, program
     text: () => readRows().join('\n'),
     cells: () => readCells(terminal),
     title: () => title,
-    async until(fits, what = String(fits)) {
+    async until(fits, what = String(fits), others = []) {
       const isFit =
         typeof fits === 'function' ? fits : (text: string) => (typeof fits === 'string' ? text.includes(fits) : fits.test(text));
       let isLate = false;
+      let isChanged: () => void = () => undefined;
+      const wakeUp = (): void => isChanged();
       const late = setTimeout(() => {
         isLate = true;
-        wake();
+        wakeUp();
       }, patienceMs);
+      const unwatch = [onShown, ...others.map((other) => other.onShown)].map((watch) => watch(wakeUp));
       try {
         for (;;) {
           const text = readRows().join('\n');
           if (isFit(text)) return text;
           if (ended || isLate) throw new Error(`${ended ? `ended (${ended.exitCode}) ` : ''}without ${what} on the screen:\n${text}`);
-          await new Promise<void>((resolve) => waiting.push(resolve));
+          await new Promise<void>((resolve) => (isChanged = resolve));
         }
       } finally {
         clearTimeout(late);
+        for (const stop of unwatch) stop();
       }
     },
+    onShown,
     bytes: () => written,
     cursor: () => ({ row: terminal.buffer.active.cursorY, column: terminal.buffer.active.cursorX }),
     isAlternate: () => terminal.buffer.active.type === 'alternate',

@@ -43,7 +43,7 @@ test('Tab follows up, and what one screen does to the queue is seen in the other
   second.send('d');
   await untilQueue(first, '⏸ alpha', '✓ beta');
   second.send('e');
-  await second.until('Enter changes the waiting message');
+  await second.until('Enter changes it');
   second.send(' changed\r');
   await untilQueue(first, '⏸ alpha changed', '✓ beta');
   await untilQueue(second, '⏸ alpha changed', '✓ beta');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { shareDaemon } from '../support/shared-daemon.js';
 import type { PtyScreen } from './pty-screen.js';
-import { idleHint, keys, mouse, newSession, openScreen, transcriptOf } from './session-screens.js';
+import { editorOf, idleHint, keys, mouse, newSession, openScreen, pasted, pauseFor, transcriptOf } from './session-screens.js';
 
 const daemon = shareDaemon({ config: { permissions: { mode: 'full' } } });
 
@@ -124,4 +124,23 @@ test('Ctrl and an arrow goes from prompt to prompt, and Alt with < and > to both
   await screen.until(() => top() === '❯ say alpha', 'the first message');
   screen.send('\x1b>');
   await screen.until((text) => text.includes('word400') && !text.includes('more below'));
+});
+
+test('a link that delivers every byte apart types, edits and scrolls the same', async () => {
+  const session = await newSession(daemon());
+  await using screen = await openScreen(daemon(), session);
+  await say(screen, session, 'stream 2000 words', 'word2000');
+  const sendApart = async (bytes: string): Promise<void> => {
+    for (const byte of Buffer.from(bytes)) {
+      screen.send(Buffer.of(byte));
+      await pauseFor(10);
+    }
+  };
+  await sendApart(`grün🙂${keys.left}${keys.left}!${pasted('a\nb')}`);
+  await screen.until(() => editorOf(screen.rows()) === 'grü!a\nbn🙂', 'what was typed and pasted');
+  await sendApart(mouse.wheelUp);
+  await screen.until('more below');
+  await sendApart('\x1b>');
+  await screen.until((text) => !text.includes('more below'));
+  expect(editorOf(screen.rows())).toBe('grü!a\nbn🙂');
 });

@@ -12,6 +12,7 @@ export const keys = {
   up: '\x1b[A',
   down: '\x1b[B',
   right: '\x1b[C',
+  left: '\x1b[D',
   shiftUp: '\x1b[1;2A',
   shiftTab: '\x1b[Z',
   pageUp: '\x1b[5~',
@@ -81,13 +82,19 @@ const noticeRowsMax = 4;
 
 /** Waits until both show the same transcript, row for row. */
 export async function untilSame(screen: PtyScreen, other: PtyScreen): Promise<void> {
-  await screen.until(() => {
-    const [mine, theirs] = [shownOf(screen), shownOf(other)];
-    const common = Math.min(mine.length, theirs.length);
-    return (
-      Math.abs(mine.length - theirs.length) <= noticeRowsMax && common > 0 && isDeepStrictEqual(mine.slice(-common), theirs.slice(-common))
-    );
-  }, 'the transcript of the other screen');
+  await screen.until(
+    () => {
+      const [mine, theirs] = [shownOf(screen), shownOf(other)];
+      const common = Math.min(mine.length, theirs.length);
+      return (
+        Math.abs(mine.length - theirs.length) <= noticeRowsMax &&
+        common > 0 &&
+        isDeepStrictEqual(mine.slice(-common), theirs.slice(-common))
+      );
+    },
+    'the transcript of the other screen',
+    [other],
+  );
 }
 
 function shownOf(screen: PtyScreen): string[] {

@@ -87,7 +87,8 @@ export function createSlashCommands(parts: () => PaneParts): SlashCommands {
           ? {}
           : { complete: (query: string) => complete().flatMap((text) => (text.startsWith(query) ? [{ text }] : [])) }),
       })),
-    isCommand: (text) => /^\/(?!\/)/.test(text),
+    // A path or an address is a text like any other.
+    isCommand: (text) => /^\/[a-z-]*(\s|$)/i.test(text),
     run(text) {
       const [, name = '', words = ''] = /^\/(\S*)\s*([^]*)$/.exec(text.trim()) ?? [];
       const command = find(name);
@@ -96,7 +97,7 @@ export function createSlashCommands(parts: () => PaneParts): SlashCommands {
           name,
           table.map((one) => one.name),
         );
-        const hint = near === undefined ? 'Ctrl-P lists what there is' : `did you mean /${near}?`;
+        const hint = near === undefined ? 'Ctrl-P lists what there is.' : `did you mean /${near}?`;
         parts().context.notice(`there is no command /${name}: ${hint} A text that begins with / is sent with // in front.`, 'alarm');
         return false;
       }

@@ -16,10 +16,16 @@ export interface CardFacts {
   chosen: ReadonlySet<number>;
 }
 
-const layout = { bodyRows: 8, choiceRows: 9 } as const;
+const layout = { bodyRows: 8, cutRowsMin: 3, choiceRows: 9 } as const;
 
-/** A question as rows of the dock. Its texts are those of the view, and so sanitized. */
-export function cardRows(facts: CardFacts, columns: number, rowsMax: number): Row[] {
+export interface LaidCard {
+  rows: Row[];
+  /** Everything that is asked and every answer is in the rows. */
+  isWhole: boolean;
+}
+
+/** A question as at most `rowsMax` rows of the dock. Its texts are those of the view, and so sanitized. */
+export function layCard(facts: CardFacts, columns: number, rowsMax: number): LaidCard {
   const { card, waiting, isFocused, hint, chosen } = facts;
   const gutter = [span(`${marks.questionBar} `, isFocused ? { tone: 'warn', bold: true } : 'warn')];
   const inner = (spans: readonly Span[]): Row[] => wrapSpans(spans, columns, { first: gutter, rest: gutter });
@@ -30,16 +36,22 @@ export function cardRows(facts: CardFacts, columns: number, rowsMax: number): Ro
   // With a diff, the title has said what the call is.
   const shownParts = card.parts.filter(({ kind }) => !(hasDiff && kind === 'call'));
   const body = shownParts.flatMap((part) => partRows(part, inner, gutter, columns));
-  const room = Math.max(1, rowsMax - title.length - choices.length - foot.length);
-  const most = Math.min(room, layout.bodyRows);
-  const shown =
-    body.length <= most
-      ? body
-      : [
-          ...body.slice(0, most - 1),
-          row(...gutter, span(`${marks.ellipsis} ${body.length - most + 1} more rows: Ctrl-O v shows all`, 'muted')),
-        ];
-  return [...title, ...shown, ...choices, ...foot];
+  const room = Math.min(layout.bodyRows, rowsMax - title.length - choices.length - foot.length);
+  if (body.length <= room) return { rows: [...title, ...body, ...choices, ...foot], isWhole: !hasMoreChoices(card) };
+  const more = (count: number): Row => row(...gutter, span(`${marks.ellipsis} ${count} more rows: Ctrl-O v shows all`, 'muted'));
+  if (room >= layout.cutRowsMin) {
+    // What a command does last may matter most.
+    const tail = Math.floor((room - 1) / 2);
+    const head = room - 1 - tail;
+    const cut = [...body.slice(0, head), more(body.length - head - tail), ...body.slice(body.length - tail)];
+    return { rows: [...title, ...cut, ...choices, ...foot], isWhole: false };
+  }
+  const kept = [...title.slice(0, 1), more(title.length - 1 + body.length + choices.length), ...foot];
+  return { rows: kept.slice(0, Math.max(1, rowsMax)), isWhole: false };
+}
+
+function hasMoreChoices({ choices }: RequestCard): boolean {
+  return choices.length > layout.choiceRows;
 }
 
 /** The whole question, for a viewer. */

@@ -1,3 +1,4 @@
+import { nearest } from '../../protocol/nearest.js';
 import { allActions, type Action, type Focus } from './actions.js';
 
 /** Keys of a person's settings: the name of an action to its key or keys; no keys unbind it. */
@@ -10,14 +11,22 @@ export interface KeyMap {
   keysOf(name: string): readonly string[];
 }
 
-export type KeyMapResult = { ok: true; keyMap: KeyMap } | { ok: false; problems: readonly string[] };
+export interface KeyMapResult {
+  keyMap: KeyMap;
+  /** Settings that do not count, and why. */
+  problems: readonly string[];
+}
 
 /** The keys of all actions. Two actions with one key in the same place are an error that names both. */
 export function createKeyMap(settings: KeySettings = {}): KeyMapResult {
   const problems: string[] = [];
   const names = new Set(allActions.map(({ name }) => name));
   for (const name of Object.keys(settings)) {
-    if (!names.has(name)) problems.push(`keys.${name}: there is no such action; ? lists them`);
+    if (names.has(name)) continue;
+    const near = nearest(name, [...names]);
+    problems.push(
+      `keys.${name} in config.json: there is no such action${near === undefined ? '; docs/tui.md lists them' : `, did you mean ${near}?`}`,
+    );
   }
   const byPlace = new Map<string, Action>();
   const keysByName = new Map<string, readonly string[]>();
@@ -43,9 +52,8 @@ export function createKeyMap(settings: KeySettings = {}): KeyMapResult {
     }
     keysByName.set(action.name, kept);
   }
-  if (problems.length > 0) return { ok: false, problems };
   return {
-    ok: true,
+    problems,
     keyMap: {
       find: (key, focus) => byPlace.get(`${focus} ${normalizeKey(key)}`)?.name ?? byPlace.get(`always ${normalizeKey(key)}`)?.name,
       keysOf: (name) => (keysByName.get(name) ?? []).map(keyLabel),

@@ -37,6 +37,8 @@ export function createTerminalInput(onInput: (input: TerminalInput) => void): Te
 
   function take(sequence: string): void {
     if (pasteModeAnswer.test(sequence)) marksPastes = true;
+    // Two presses over a slow line; Alt and Escape together means nothing.
+    if (sequence === '\x1b\x1b') onInput({ kind: 'key', key: 'escape' });
     const input = readSequence(sequence);
     if (!input) return;
     if (reading) reading.push(input);
@@ -125,7 +127,7 @@ function readSequence(sequence: string): TerminalInput | undefined {
   const printable = decodePrintableKey(sequence);
   if (printable !== undefined) return { kind: 'text', text: printable, isAlone: false };
   // Without kitty's protocol a line feed is Ctrl-J, and Enter a carriage return.
-  const key = sequence === '\n' ? 'ctrl+j' : parseKey(sequence);
+  const key = sequence === '\n' ? 'ctrl+j' : sequence === '\x1b\x1b' ? 'escape' : parseKey(sequence);
   const [, withAlt] = altCharacter.exec(sequence) ?? [];
   if (key === undefined && withAlt !== undefined) return { kind: 'key', key: `alt+${withAlt}` };
   if (key === undefined) return isText(sequence) ? { kind: 'text', text: sequence, isAlone: false } : undefined;

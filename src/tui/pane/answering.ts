@@ -4,7 +4,7 @@ import type { UiRequest } from '../../protocol/requests/requests.js';
 import { currentParams } from '../../protocol/requests/old-requests.js';
 import { readAnswer, toCard, type Choice, type RequestCard } from '../../view/questions.js';
 import { shortenPath } from '../dock/header.js';
-import { cardRows, wholeCard } from '../dock/question-card.js';
+import { layCard, wholeCard } from '../dock/question-card.js';
 import { createQuestionGate, openQuestions } from '../dock/question-state.js';
 import { createEditorPrompt } from '../overlays/editor-prompt.js';
 import { createPicker } from '../overlays/picker.js';
@@ -14,7 +14,16 @@ import type { Row } from '../rows/row.js';
 import { attempt, type TuiContext } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
 
+/** How long a lone key waits for another one that makes it a word. */
+const tuning = { holdMs: 300 } as const;
+
 export interface Answering {
+  /** Takes back an answer that waits for nothing to follow it, and says which key it was. */
+  withdraw(): string | undefined;
+  /** Gives that answer now. False when there is none. */
+  confirm(): boolean;
+  /** The question that is shown is answered with a text. */
+  wantsText(): boolean;
   /** The question that is shown. */
   current(): UiRequest | undefined;
   rows(columns: number, rowsMax: number, isFocused: boolean, isEditorEmpty: boolean): Row[];
@@ -43,6 +52,10 @@ export function createAnswering({ context, attached, release }: Deps): Answering
   const answered = new Set<string>();
   const chosen = new Set<number>();
   let preferred: string | undefined;
+  /** The card on the screen shows all of its question. */
+  let isWhole = true;
+  /** An answer by a lone key, which typing on withdraws. */
+  let held: { text: string; give(): void; timer: NodeJS.Timeout } | undefined;
   const cards = new WeakMap<UiRequest, RequestCard>();
 
   function open(): UiRequest[] {
@@ -86,7 +99,12 @@ export function createAnswering({ context, attached, release }: Deps): Answering
     context.open(
       createTextPrompt({
         title: label,
+        message: subjectOf(cardOf(request)),
         onSubmit(reason) {
+          if (reason.trim() === '') {
+            context.notice('say why, or close this with Esc', 'alarm');
+            return;
+          }
           context.closeOverlay();
           respond(request, { value: 'deny', reason });
         },
@@ -152,26 +170,78 @@ export function createAnswering({ context, attached, release }: Deps): Answering
       context.invalidate();
       return true;
     }
-    take(request, choice);
+    // Nobody allows what is not on the screen.
+    if (!isWhole && choice.answer !== undefined && choice.answer !== 'deny') viewAll();
+    else take(request, choice);
     return true;
   }
 
+  function viewAll(): void {
+    const request = current();
+    if (!request) return;
+    const card = cardOf(request);
+    const keys = isMultiple(request)
+      ? []
+      : card.choices.map((choice) => ({ key: choice.key, label: '', run: () => answerFromViewer(request, choice) }));
+    context.open(createViewer({ title: 'Question', rows: (columns) => wholeCard(card, columns), keys, close: context.closeOverlay }));
+  }
+
+  function answerFromViewer(request: UiRequest, choice: Choice): void {
+    context.closeOverlay();
+    if (current()?.request_id === request.request_id) take(request, choice);
+    else context.notice('that question is not open any more', 'alarm');
+  }
+
+  function withdraw(): string | undefined {
+    const { text } = held ?? {};
+    clearTimeout(held?.timer);
+    held = undefined;
+    return text;
+  }
+
+  function confirm(): boolean {
+    const pending = held;
+    withdraw();
+    pending?.give();
+    return pending !== undefined;
+  }
+
+  /** A sentence may begin with the key of an answer: it counts once nothing follows. */
+  function hold(text: string, give: () => void): void {
+    held = { text, give, timer: setTimeout(confirm, tuning.holdMs) };
+  }
+
+  function wantsText(): boolean {
+    const request = current();
+    return request !== undefined && cardOf(request).choices.length === 0;
+  }
+
   return {
+    wantsText,
+    withdraw,
+    confirm,
     current,
     rows(columns, rowsMax, isFocused, isEditorEmpty) {
       const request = current();
       if (!request) return [];
       const card = cardOf(request);
       const hint = hintFor(card, isFocused, isEditorEmpty);
-      return cardRows({ card, waiting: open().length - 1, isFocused, hint, chosen }, columns, rowsMax);
+      const laid = layCard({ card, waiting: open().length - 1, isFocused, hint, chosen }, columns, rowsMax);
+      isWhole = laid.isWhole;
+      return laid.rows;
     },
     painted: (nowMs) => gate.painted(current()?.request_id, nowMs),
     keyPressed: gate.keyPressed,
     onText(text, { isFocused, isEditorEmpty, isAlone, nowMs }) {
       const request = current();
       if (!request || context.isObserver) return false;
-      const mayAnswer = isFocused || (isEditorEmpty && isAlone && gate.isSettled(request.request_id, nowMs));
-      return mayAnswer && choose(request, cardOf(request), text);
+      if (isFocused) return choose(request, cardOf(request), text);
+      const mayAnswer = isEditorEmpty && isAlone && gate.isSettled(request.request_id, nowMs);
+      if (!mayAnswer || !cardOf(request).choices.some(({ key }) => key === text)) return false;
+      hold(text, () => {
+        if (current()?.request_id === request.request_id) choose(request, cardOf(request), text);
+      });
+      return true;
     },
     onKey(key) {
       const request = current();
@@ -193,12 +263,7 @@ export function createAnswering({ context, attached, release }: Deps): Answering
       else return true;
       return false;
     },
-    viewAll() {
-      const request = current();
-      if (!request) return;
-      const card = cardOf(request);
-      context.open(createViewer({ title: 'Question', rows: (columns) => wholeCard(card, columns), close: context.closeOverlay }));
-    },
+    viewAll,
     next() {
       const all = open();
       const at = all.findIndex((request) => request === current());
@@ -211,4 +276,10 @@ export function createAnswering({ context, attached, release }: Deps): Answering
 function isMultiple(request: UiRequest): boolean {
   const params = currentParams(request);
   return params.kind === 'question' && params.method === 'select' && params.multi === true;
+}
+
+/** What an answer is about, as a text. */
+function subjectOf({ title, parts }: RequestCard): string {
+  const subject = parts.flatMap((part) => (part.kind === 'command' || part.kind === 'call' ? [part.text] : []));
+  return [title, ...subject].join('\n');
 }

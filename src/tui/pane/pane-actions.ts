@@ -33,6 +33,7 @@ export function createPaneActions({ parts, queue, search, absence }: Deps): Pane
   function close(nowMs: number): boolean {
     if (editor.search.state()) editor.search.cancel();
     else if (parts.focus() !== 'editor') setFocus('editor');
+    else if (parts.leaveEdit()) context.notice('the waiting message stays as it was');
     else if (parts.frozen()) parts.live();
     else if (search.isOpen()) search.close();
     else if (attached.view().state.run && nowMs - escapedMs <= tuning.twiceMs) abort();

@@ -24,6 +24,8 @@ export function createPaneInput({ parts, actions, laid }: Deps): PaneInput {
   let dragFrom: Spot | undefined;
 
   function onText(text: string, isAlone: boolean, nowMs: number): void {
+    const withdrawn = answering.withdraw();
+    if (withdrawn !== undefined) editor.type(withdrawn, nowMs);
     const focus = parts.focus();
     const isSearching = editor.search.state() !== undefined;
     const how = { isFocused: focus === 'question', isEditorEmpty: editor.isEmpty(), isAlone, nowMs };
@@ -50,6 +52,7 @@ export function createPaneInput({ parts, actions, laid }: Deps): PaneInput {
 
   function onKey(key: string, nowMs: number): void {
     const focus = parts.focus();
+    if (key === 'enter' ? answering.confirm() : answering.withdraw() !== undefined) return;
     if (focus === 'question' && answering.onKey(key)) return;
     if (focus === 'editor' && searchKeys(key)) return;
     if (focus === 'editor' && editor.completion.shown(1) && completionKeys[key]?.()) return;

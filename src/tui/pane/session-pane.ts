@@ -81,6 +81,8 @@ export interface PaneParts {
   submit(how: 'steer' | 'follow_up'): void;
   /** Opens the text of a waiting message in the editor; sending it changes the message. */
   edit(input: QueuedInput): void;
+  /** Leaves a waiting message that is being edited as it is; false when none is. */
+  leaveEdit(): boolean;
   commands(): readonly CommandEntry[];
   runCommand(text: string): void;
   /** Runs an action of the inventory by its name. */
@@ -134,6 +136,11 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
     giveBack,
     submit,
     edit: (input) => submitter.edit(input),
+    leaveEdit() {
+      const isEditing = submitter.isEditing();
+      if (isEditing) submitter.leaveEdit();
+      return isEditing;
+    },
     commands: () => commands.entries(),
     runCommand: (text) => void commands.run(text),
     act: (name) => void actions.run(name, performance.now()),
@@ -195,6 +202,12 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
   function submit(how: 'steer' | 'follow_up'): void {
     if (connection === 'gone') attempt(context, 'the daemon was not started', () => berth.start());
     submitter.submit(how);
+  }
+
+  function placeholderText(): string {
+    if (context.isObserver) return 'you are only watching';
+    if (answering.wantsText()) return 'Ctrl-O answers the question; a text here steers the run';
+    return attached.view().state.run ? 'steer the run, or Tab to follow up' : 'ask for something, or ? for help';
   }
 
   function giveBack(text: string): void {
@@ -272,8 +285,12 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
           runSinceMs,
           nowMs,
           tick,
-          ruler: frozen ? frozenText(frozen) : '',
-          placeholder: attached.view().state.run ? 'steer the run, or Tab to follow up' : 'ask for something, or ? for help',
+          ruler: frozen
+            ? frozenText(frozen)
+            : submitter.isEditing()
+              ? 'editing a waiting message: Enter changes it, Esc leaves it as it was'
+              : '',
+          placeholder: placeholderText(),
         },
         columns,
         rows,

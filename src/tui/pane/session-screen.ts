@@ -53,7 +53,15 @@ export interface Laid {
   cardRows: number;
 }
 
-const layout = { columnsMin: 20, rowsMin: 6, editorShare: 3, cardShare: 2, transcriptRowsMin: 3, widgetRowsMax: 8 } as const;
+const layout = {
+  columnsMin: 20,
+  rowsMin: 6,
+  editorShare: 3,
+  cardShare: 2,
+  cardRowsMin: 8,
+  transcriptRowsMin: 3,
+  widgetRowsMax: 8,
+} as const;
 
 /** The whole screen: exactly `rows` rows. */
 export function layScreen(facts: ScreenFacts, columns: number, rows: number): Laid {
@@ -93,7 +101,14 @@ export function layScreen(facts: ScreenFacts, columns: number, rows: number): La
     room -= given.length;
     return given;
   };
-  const card = give(answering.rows(columns, Math.floor(rows / layout.cardShare), facts.focus === 'question', editor.isEmpty()));
+  const card = give(
+    answering.rows(
+      columns,
+      Math.max(0, Math.min(room, Math.max(layout.cardRowsMin, Math.floor(rows / layout.cardShare)))),
+      facts.focus === 'question',
+      editor.isEmpty(),
+    ),
+  );
   const shownNotices = give(notices);
   const shownWorking = give(working);
   const shownQueue = give(queue);

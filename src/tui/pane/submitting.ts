@@ -13,6 +13,9 @@ export interface Submitter {
   submit(how: 'steer' | 'follow_up'): void;
   /** Opens a waiting message in the editor; sending it changes the message. */
   edit(input: QueuedInput): void;
+  isEditing(): boolean;
+  /** Leaves the waiting message as it is. */
+  leaveEdit(): void;
   /** The text has changed. */
   changed(): void;
   settle(sent: SentInput): void;
@@ -96,13 +99,15 @@ export function createSubmitter(parts: PaneParts, commands: SlashCommands): Subm
       editor.setText(input.text);
       edited = input;
       parts.setFocus('editor');
-      context.notice('Enter changes the waiting message; clear the editor to leave it as it is');
+    },
+    isEditing: () => edited !== undefined,
+    leaveEdit() {
+      edited = undefined;
+      if (!editor.isEmpty()) editor.clear();
     },
     changed() {
-      if (editor.isEmpty()) {
-        writtenFor = undefined;
-        edited = undefined;
-      } else writtenFor ??= attached.view().state.run?.id;
+      if (editor.isEmpty()) writtenFor = undefined;
+      else writtenFor ??= attached.view().state.run?.id;
     },
     settle: sender.settle,
     takeBack() {

@@ -62,6 +62,8 @@ export function createReader({ attached, folds, readPage, invalidate, onProblem 
   let chosenId: string | undefined;
   let selection: Selection | undefined;
   let mark = '';
+  /** The row of the last match. */
+  let found: { entryId: string; row: number } | undefined;
 
   function moveTo(next: Anchor): void {
     anchor = next;
@@ -173,25 +175,40 @@ export function createReader({ attached, folds, readPage, invalidate, onProblem 
     entryText: (entry) => textOf(entry),
     find(text, direction, isNew = false) {
       const wanted = text.toLowerCase();
-      const from = chosenId === undefined ? (direction < 0 ? entries.length : topIndex() - 1) : entries.indexOf(chosenId);
-      for (
-        let index = isNew && chosenId !== undefined ? from : from + direction;
-        index >= 0 && index < entries.length;
-        index += direction
-      ) {
+      const at = found && entries.indexOf(found.entryId) >= 0 ? { index: entries.indexOf(found.entryId), row: found.row } : undefined;
+      const start =
+        isNew || !at ? { index: direction < 0 ? entries.length - 1 : Math.max(0, topIndex()), row: direction < 0 ? Infinity : -1 } : at;
+      let { row } = start;
+      for (let { index } = start; index >= 0 && index < entries.length; index += direction, row = direction < 0 ? Infinity : -1) {
         const entry = entries.at(index);
         if (!entry || !textOf(entry).toLowerCase().includes(wanted)) continue;
+        const hit = rowWith(entry, wanted, row, direction);
+        if (hit === undefined) continue;
+        found = { entryId: entry.id, row: hit };
         chosenId = entry.id;
-        showEntry(index);
+        // Some of what came before the match is shown, too.
+        moveTo(scrollBy(entries, rowsOf, { entryId: entry.id, row: hit }, -Math.floor(rows / 3), rows));
+        if (isNearStart()) pages.loadOlder();
         return true;
       }
       return false;
     },
     setMark(text) {
       mark = text.toLowerCase();
+      found = undefined;
       invalidate();
     },
   };
+
+  /** The next row of an entry with a text; its first row when the text is only in what is folded or across a wrap. */
+  function rowWith(entry: Entry, wanted: string, from: number, direction: 1 | -1): number | undefined {
+    const lines = rowsOf(entry);
+    const has = (line: Row): boolean => rowText(line).toLowerCase().includes(wanted);
+    if (!lines.some(has)) return from === -1 || from === Infinity ? 0 : undefined;
+    const hit =
+      direction < 0 ? lines.findLastIndex((line, at) => at < from && has(line)) : lines.findIndex((line, at) => at > from && has(line));
+    return hit < 0 ? undefined : hit;
+  }
 
   function lastVisible(): number {
     const last = shown?.places.findLast((place) => place !== undefined);

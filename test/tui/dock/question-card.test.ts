@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cardRows, wholeCard } from '../../../src/tui/dock/question-card.js';
+import { layCard, wholeCard } from '../../../src/tui/dock/question-card.js';
 import { encodeRow } from '../../../src/tui/rows/encode.js';
 import { chooseLook } from '../../../src/tui/rows/look.js';
 import { rowText, type Row } from '../../../src/tui/rows/row.js';
@@ -14,7 +14,7 @@ function cardOf(...parts: CardPart[]): RequestCard {
 }
 
 function rowsOf(card: RequestCard, columns = 60): Row[] {
-  return cardRows({ card, waiting: 0, isFocused: false, hint: 'Ctrl-O answers', chosen: new Set() }, columns, 20);
+  return layCard({ card, waiting: 0, isFocused: false, hint: 'Ctrl-O answers', chosen: new Set() }, columns, 20).rows;
 }
 
 test('the bar of a question is no part of what is copied, beside a diff too', () => {
