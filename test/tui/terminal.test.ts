@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { shareDaemon } from '../support/shared-daemon.js';
-import { foreignSequences, modesLeft } from './escape-sequences.js';
+import { modesLeft } from './escape-sequences.js';
 import type { PtyScreen } from './pty-screen.js';
 import { attach, editorOf, idleHint, keys, newSession, openScreen, pasted, transcriptOf } from './session-screens.js';
 
@@ -112,15 +112,6 @@ describe('any terminal', () => {
     await screen.until(/zebrafinch[^]*zebrafinch/);
     expect(screen.isAlternate()).toBe(false);
     expect(screen.bytes()).not.toContain('\x1b[?1049h');
-  });
-
-  test('LANG=C gets nothing but ASCII', async () => {
-    const session = await newSession(daemon());
-    await using screen = await openScreen(daemon(), session, { env: { LANG: 'C' } });
-    screen.send('say zebrafinch\r');
-    await screen.until((text) => /zebrafinch[^]*zebrafinch/.test(text) && text.includes(idleHint));
-    expect(foreignSequences(screen.bytes())).toEqual([]);
-    expect(Array.from(screen.bytes()).filter((character) => character > '\x7f')).toEqual([]);
   });
 });
 
