@@ -21,12 +21,12 @@ export function createNeighbours(context: TuiContext, sessionId: string): Neighb
 
   async function read(): Promise<void> {
     const [{ clients }, { requests }] = await Promise.all([
-      berth.call('list_clients', {}).then(accepted<'list_clients'>),
+      // Who subscribes counts: after a daemon has come back, a connection has no session of its own.
+      berth.call('get_state', { session_id: sessionId }).then(accepted<'get_state'>),
       berth.call('list_ui_requests', {}).then(accepted<'list_ui_requests'>),
     ]);
     const own = berth.hello().client_id;
-    const isOther = ({ client_id, session_id }: (typeof clients)[number]): boolean => client_id !== own && session_id === sessionId;
-    names = clients.filter((client) => isOther(client) && client.subscribed).map(({ name }) => printableLine(name));
+    names = clients.filter(({ client_id, subscribed }) => client_id !== own && subscribed).map(({ name }) => printableLine(name));
     asking = new Set(requests.map(({ session_id }) => session_id).filter((id) => id !== sessionId)).size;
     context.invalidate();
   }
