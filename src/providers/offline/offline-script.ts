@@ -13,16 +13,16 @@ const tuning = {
 
 const introduction = `Hello. I am the offline guide: a small program inside berth, not a model. I know a few phrases and nothing else, so that you can see everything work with no key and no network. Try one of them:
 
-  say ahoy                   I answer exactly that
-  stream 500 words           a long answer, to steer, abort, or leave and come back to
-  think about boats          thinking first, then text
-  what time is it            one tool call
-  echo ahoy for 5 seconds    a tool that takes its time
-  echo ahoy with approval    a tool that asks you first
+    say ahoy                   I answer exactly that
+    stream 500 words           a long answer, to steer, abort, or leave and come back to
+    think about boats          thinking first, then text
+    what time is it            one tool call
+    echo ahoy for 5 seconds    a tool that takes its time
+    echo ahoy with approval    a tool that asks you first
 ${toolCallHelp}
-  call 3 tools               several calls at once
-  ask me                     four questions, one of each kind
-  fail                       what a failing provider looks like; also: fail early, fail late
+    call 3 tools               several calls at once
+    ask me                     four questions, one of each kind
+    fail                       what a failing provider looks like; also: fail early, fail late
 
 For a real model, leave me and type berth auth set anthropic (or openai), then berth models. Local servers work, too: see the README.`;
 const hint = 'I am the offline guide, not a model, and did not understand it. Say "help" for what I know.';

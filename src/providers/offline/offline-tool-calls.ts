@@ -55,11 +55,11 @@ const toolPhrases: [RegExp, (match: RegExpExecArray) => WantedCall[]][] = [
   ],
 ];
 
-export const toolCallHelp = `  run ls                     a command: you are asked first
-  run sleep 100              one to abort, or to leave and come back to
-  read README.md             also: list files, find README.md, search for boats
-  write ahoy to notes.txt    you see the change before it is made
-  edit notes.txt: ahoy -> hello`;
+export const toolCallHelp = `    run ls                     a command: you are asked first
+    run sleep 100              one to abort, or to leave and come back to
+    read README.md             also: list files, find README.md, search for boats
+    write ahoy to notes.txt    you see the change before it is made
+    edit notes.txt: ahoy -> hello`;
 
 /** The syntax of an edit request, as an answer to one that does not match. */
 export const editHint = 'Say what to change: edit notes.txt: old words -> new words';
