@@ -102,7 +102,8 @@ export function openPty({ args = [], cwd, env, columns = 100, rows = 30, program
 
   return {
     pid: pty.pid,
-    send: (bytes) => pty.write(bytes),
+    // The library takes bytes as well as text; its types do not say so.
+    send: (bytes) => pty.write(bytes as string),
     rows: readRows,
     text: () => readRows().join('\n'),
     cells: () => readCells(terminal),
