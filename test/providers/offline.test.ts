@@ -159,7 +159,7 @@ describe('on first contact', () => {
   });
 
   test('every phrase that it names is one that it knows', async () => {
-    const named = (await askText('hello')).split('\n').flatMap((line) => /^ {2}(\S+(?: \S+)*) {2,}/.exec(line)?.[1] ?? []);
+    const named = (await askText('hello')).split('\n').flatMap((line) => /^ {4}(\S+(?: \S+)*) {2,}/.exec(line)?.[1] ?? []);
     expect(named.length).toBeGreaterThan(5);
     for (const phrase of named) expect(await askText([...answered, user(phrase)])).not.toContain('You said');
   });
