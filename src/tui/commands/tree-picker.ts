@@ -20,6 +20,7 @@ export function openTree(parts: PaneParts): void {
       createPicker({
         title: 'Messages',
         items: () => items,
+        startAt: leaf_id ?? undefined,
         empty: 'no messages yet',
         onPick({ id }) {
           context.closeOverlay();

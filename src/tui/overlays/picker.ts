@@ -29,6 +29,8 @@ export interface PickerOptions {
   /** The filter has changed: items may come from elsewhere. */
   onFilter?(text: string): void;
   onClosed?(): void;
+  /** The item that the cursor begins at; the first when absent. */
+  startAt?: string | undefined;
   /** What to say when there is nothing. */
   empty?: string;
 }
@@ -43,7 +45,10 @@ const layout = { previewColumnsMin: 100, chromeRows: 3, detailShareMin: 0.25 } a
 export function createPicker(options: PickerOptions): Picker {
   const field = createLineField();
   const chosen = new Set<string>();
-  let at = 0;
+  let at = Math.max(
+    0,
+    options.items().findIndex(({ id }) => id === options.startAt),
+  );
   let pageRows = 1;
 
   function matches(): PickerItem[] {

@@ -70,7 +70,8 @@ export function createViewer({ title, rows: rowsAt, keys: more = [], close, foll
       total = shown.length;
       pageRows = Math.max(1, rows - 3);
       top = isFollowing ? Math.max(0, total - pageRows) : Math.max(0, Math.min(top, total - pageRows));
-      const place = total <= pageRows ? `${total} lines` : `${top + 1}–${Math.min(total, top + pageRows)} of ${total}`;
+      const place =
+        total <= pageRows ? `${total} ${total === 1 ? 'line' : 'lines'}` : `${top + 1}–${Math.min(total, top + pageRows)} of ${total}`;
       const typed = field.spans();
       const lead = [span(` ${title} `, { reverse: true, bold: true }), span(isTyping || field.text() !== '' ? ' /' : '')];
       const head = spreadRow([...lead, ...typed.spans], [span(` ${place} `, 'muted')], columns);
