@@ -8,6 +8,7 @@ export const sizedSuites = [
   'test/model/sequences.test.ts',
   'test/model/sockets.test.ts',
   'test/providers/replay.test.ts',
+  'test/tui/text/markdown-stream.test.ts',
   'test/wire/fuzz.test.ts',
 ];
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import type { Lexer, Token, TokensList } from 'marked';
 import { afterEach, expect, test, vi } from 'vitest';
+import { sized } from '../../support/fault-sizes.js';
 import { rowText } from '../../../src/tui/rows/row.js';
 import type { wrapSpans } from '../../../src/tui/rows/wrap.js';
 import { renderMarkdown } from '../../../src/tui/text/markdown.js';
@@ -46,7 +47,7 @@ test('a text in pieces gives the rows of the whole text', () => {
       }
       expect(stream.rows(columns)).toEqual(renderMarkdown(pieces.join(''), columns));
     }),
-    { numRuns: 200 },
+    { numRuns: sized({ short: 60, long: 200, full: 2_000 }) },
   );
 });
 
@@ -63,7 +64,7 @@ test('long blocks in pieces give the rows of the whole text as well', () => {
       }
       expect(stream.rows(70)).toEqual(renderMarkdown(text, 70));
     }),
-    { numRuns: 30 },
+    { numRuns: sized({ short: 10, long: 30, full: 300 }) },
   );
 });
 
