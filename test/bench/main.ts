@@ -22,6 +22,10 @@ import { streamBytes } from './stream-bytes.js';
 import { streamGrowth } from './stream-growth.js';
 import { streamMemory } from './stream-memory.js';
 import { trivialCommand } from './trivial-command.js';
+import { tuiIdle } from './tui-idle.js';
+import { tuiKeys, tuiStreaming } from './tui-keys.js';
+import { tuiPages } from './tui-pages.js';
+import { tuiAttach, tuiStart } from './tui-start.js';
 
 const measurements: Measurement[] = [
   coldStart,
@@ -42,6 +46,12 @@ const measurements: Measurement[] = [
   ...providerMemory,
   ...fanOut,
   history,
+  tuiStart,
+  tuiAttach,
+  tuiKeys,
+  tuiStreaming,
+  tuiIdle,
+  tuiPages,
 ];
 const resultFile = fileURLToPath(new URL('../../bench.json', import.meta.url));
 /** Machines are shared: what misses is measured twice again, and the middle one counts. */
