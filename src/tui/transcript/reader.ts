@@ -176,8 +176,9 @@ export function createReader({ attached, folds, readPage, invalidate, onProblem 
     find(text, direction, isNew = false) {
       const wanted = text.toLowerCase();
       const at = found && entries.indexOf(found.entryId) >= 0 ? { index: entries.indexOf(found.entryId), row: found.row } : undefined;
-      const start =
-        isNew || !at ? { index: direction < 0 ? entries.length - 1 : Math.max(0, topIndex()), row: direction < 0 ? Infinity : -1 } : at;
+      const chosenAt = chosenId === undefined ? -1 : entries.indexOf(chosenId);
+      const first = { index: direction < 0 ? entries.length - 1 : Math.max(0, topIndex()), row: direction < 0 ? Infinity : -1 };
+      const start = !isNew && at ? at : chosenAt >= 0 ? { ...first, index: chosenAt } : first;
       let { row } = start;
       for (let { index } = start; index >= 0 && index < entries.length; index += direction, row = direction < 0 ? Infinity : -1) {
         const entry = entries.at(index);
@@ -186,8 +187,7 @@ export function createReader({ attached, folds, readPage, invalidate, onProblem 
         if (hit === undefined) continue;
         found = { entryId: entry.id, row: hit };
         chosenId = entry.id;
-        // Some of what came before the match is shown, too.
-        moveTo(scrollBy(entries, rowsOf, { entryId: entry.id, row: hit }, -Math.floor(rows / 3), rows));
+        moveTo({ entryId: entry.id, row: hit });
         if (isNearStart()) pages.loadOlder();
         return true;
       }
