@@ -11,6 +11,8 @@ const toStart = '\x1b<';
 const pageMessages = 100;
 /** As a held key repeats. */
 const pressEveryMs = 30;
+/** Left alone, V8 lets garbage stand rather than collect it: with little room what is really held is seen. */
+const littleHeap = { NODE_OPTIONS: '--max-old-space-size=32' };
 
 /** From the last message of a long session to its first, a page at a time. */
 export const tuiPages: Measurement = {
@@ -20,7 +22,7 @@ export const tuiPages: Measurement = {
     const root = newPlace();
     const session = seedHistory(pathsIn(root).stateDir, messages);
     await using daemon = await startBenchDaemon({ root });
-    await using terminal = openBenchTerminal(daemon, ['attach', session]);
+    await using terminal = openBenchTerminal(daemon, ['attach', session], littleHeap);
     await terminal.next(messageText(messages - 1).slice(0, 20));
     const attachedMb = await settledRssMb(terminal.pid);
     forgetPeakRss(terminal.pid);

@@ -18,12 +18,16 @@ export const frameEnd = '\x1b[?2026l';
 const size = { cols: 100, rows: 30 } as const;
 const patienceMs = 120_000;
 
-export function openBenchTerminal({ env, workdir: cwd }: TestDaemon, args: readonly string[]): BenchTerminal {
+export function openBenchTerminal(
+  { env, workdir: cwd }: TestDaemon,
+  args: readonly string[],
+  more: Record<string, string> = {},
+): BenchTerminal {
   const pty = spawn(process.execPath, [program, ...args], {
     ...size,
     name: 'xterm-256color',
     cwd,
-    env: { ...env, LANG: 'C.UTF-8' },
+    env: { ...env, LANG: 'C.UTF-8', ...more },
   });
   let count = 0;
   let awaited: { text: string; heard: string; from: number; resolve(ms: number): void } | undefined;

@@ -195,7 +195,8 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
     else if (input.kind === 'key' && keyMap.find(input.key, 'always') === 'suspend') suspend();
     else if (input.kind === 'key' && keyMap.find(input.key, 'always') === 'redraw') painter.forget();
     else pane.onInput(input, performance.now());
-    loop.invalidate();
+    if (input.kind === 'mouse') loop.invalidate();
+    else loop.hurry();
   }
 
   function toOverlay(overlay: Overlay, input: TerminalInput): void {
