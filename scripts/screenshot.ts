@@ -7,7 +7,7 @@ import { program, startDaemon } from '../test/support/daemon.js';
 
 /** Draws the screen of a real session, as a terminal emulator has it, to docs/tui.svg. Run after a build: npm run screenshot. */
 const target = fileURLToPath(new URL('../docs/tui.svg', import.meta.url));
-const layout = { columns: 100, rows: 36, cellWidth: 8.4, cellHeight: 18, margin: 12 } as const;
+const layout = { columns: 100, rows: 40, cellWidth: 8.4, cellHeight: 18, margin: 12 } as const;
 const waitMsMax = 30_000;
 
 type Line = NonNullable<ReturnType<xterm.Terminal['buffer']['active']['getLine']>>;
@@ -94,7 +94,6 @@ await using daemon = await startDaemon();
 const home = join(daemon.root, 'home');
 const cwd = join(home, 'project');
 mkdirSync(cwd);
-writeFileSync(join(cwd, 'greet.py'), 'def greet(name):\n    return "ahoy " + name\n');
 const berth = await daemon.connect();
 const made = await berth.call('new_session', { cwd, title: 'greetings' });
 if (!made.ok) throw new Error(made.error.message);
@@ -119,15 +118,28 @@ async function until(sign: string): Promise<void> {
   }
 }
 
+/** A paste and Enter. */
+function pasted(text: string): string {
+  return `\x1b[200~${text}\x1b[201~\r`;
+}
+
+/** Sends a text, and waits for the end of its run. */
+async function send(text: string, sign: string): Promise<void> {
+  pty.write(pasted(text));
+  await until(sign);
+  await until('ask for something');
+}
+
 try {
   await until('ask for something');
-  pty.write('\x1b[200~edit greet.py: "ahoy " + name -> f"ahoy, {name}!"\x1b[201~\r');
+  pty.write(pasted('write def greet(name):\n    return "ahoy " + name to greet.py'));
   await until('Allow once');
   pty.write('\x0f');
   await until('Esc back to the editor');
   pty.write('a');
-  await until('2 calls are done');
-  pty.write('\x1b[200~run python3 -c "from greet import greet; print(greet(42))"\x1b[201~\r');
+  await until('Created greet.py');
+  await send('say Two things are **left**:\n- `greet(42)` fails: a number is no text\n- a comma after *ahoy*', 'Two things are left');
+  pty.write(pasted('edit greet.py: "ahoy " + name -> f"ahoy, {name}!"'));
   await until('Deny with a reason');
   const svg = toSvg(lines());
   writeFileSync(target, svg);

@@ -70,11 +70,14 @@ export function createAnswering({ context, attached, release }: Deps): Answering
   function cardOf(request: UiRequest): RequestCard {
     const known = cards.get(request);
     if (known) return known;
-    const { parts, ...rest } = toCard(request);
-    const shortened = parts.map((part) =>
-      part.kind === 'asker' ? { ...part, workspace: shortenPath(part.workspace, context.env.HOME) } : part,
-    );
-    const card = { ...rest, parts: shortened };
+    const { parts, choices, ...rest } = toCard(request);
+    const { HOME: home = '' } = context.env;
+    const shortened = parts.map((part) => (part.kind === 'asker' ? { ...part, workspace: shortenPath(part.workspace, home) } : part));
+    const labelled = choices.map((choice) => ({
+      ...choice,
+      label: home === '' ? choice.label : choice.label.replaceAll(` ${home}/`, ' ~/'),
+    }));
+    const card = { ...rest, parts: shortened, choices: labelled };
     cards.set(request, card);
     return card;
   }
