@@ -270,6 +270,24 @@ test.skipIf(program === undefined || 'missing' in found)(
   },
 );
 
+test.skipIf(program === undefined || 'missing' in found)(
+  'an ignore file that is a FIFO is refused by its name, and holds nothing up (needs rg and bubblewrap)',
+  async () => {
+    for (const fifo of ['.gitignore', 'deep/er/.gitignore', '.git/info/exclude']) {
+      using dir = makeTempDir();
+      plant(dir, { a: 'nothing\n', 'deep/er/b': 'nothing\n', '.git/HEAD': '' });
+      mkdirSync(dirname(dir.file(fifo)), { recursive: true });
+      execFileSync('mkfifo', [dir.file(fifo)]);
+      const said = await callTool(
+        createGrepTool({ bubblewrap }),
+        { pattern: 'x' },
+        toolContext({ cwd: dir.path, reach: sandboxReach(dir) }),
+      );
+      expect(said).toMatchObject({ isError: true, text: expect.stringContaining(`${fifo} is a FIFO, not a file`) });
+    }
+  },
+);
+
 test('an expression that would take for ever ends with its search', async () => {
   using dir = makeTempDir();
   plant(dir, { a: `${'a'.repeat(60)}!\n` });

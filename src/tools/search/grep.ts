@@ -59,7 +59,7 @@ export function createGrepTool({ ripgrep = findRipgrep, bubblewrap }: Deps): Too
       if ('file' in scope) return searchFileWithRipgrep(program, search, scope.file);
       const found = kind === 'sandbox' ? bubblewrap() : undefined;
       if (found === undefined || 'missing' in found) return fallback();
-      return searchBelowWithRipgrep({ program, bubblewrap: found.path, hidden }, search, scope, fallback);
+      return searchBelowWithRipgrep({ program, bubblewrap: found.path, hidden }, search, scope, reach.refuses, fallback);
     };
   }
 
@@ -114,9 +114,11 @@ async function collect(
   const files = createFileJudge(searched.root, context.reach.refuses);
   let isLate = false;
   let covered = 0;
+  let problem: string | undefined;
   for await (const finding of find({ pattern, literal, ignoreCase, mode, contextLines, glob, scope, signal })) {
     if (finding.kind === 'problem') {
       if (report.isEmpty()) return toolText(`The search failed: ${finding.text}`, true);
+      problem = finding.text;
       break;
     }
     if (finding.kind === 'unfinished') {
@@ -131,7 +133,7 @@ async function collect(
     if (!report.add(finding, limit)) break;
   }
   if (context.signal.aborted) return toolText('Stopped.', true);
-  return report.end(files.refused() + covered, isLate || timeout.aborted);
+  return report.end(files.refused() + covered, isLate || timeout.aborted, problem);
 }
 
 /** Asks the policy about each file before any line of it is shown: glob rules cannot be masked in the sandbox beforehand. */
@@ -198,10 +200,11 @@ function createReport({ base, root }: SearchRoot, { cwd }: ToolContext, hasGaps:
       if (finding.kind === 'binary') return push('(binary data matches)');
       return push(`${finding.line}${finding.kind === 'match' ? ':' : '-'} ${finding.text}`);
     },
-    end(refused: number, isLate: boolean): ToolResult {
+    end(refused: number, isLate: boolean, problem: string | undefined): ToolResult {
       const notes: string[] = [];
       if (isLate) notes.push('The search timed out before everything was searched: narrow the path or the glob.');
       else if (stopped !== undefined) notes.push(`${stopped}; there may be more. Narrow the search or raise limit.`);
+      if (problem !== undefined) notes.push(`The search failed before everything was searched: ${problem}.`);
       if (refused > 0) notes.push(`${counted(refused, 'path')} left out by permission rules.`);
       if (lines.length === 0) lines.push('No matches.');
       const text = notes.length === 0 ? lines.join('\n') : `${lines.join('\n')}\n\n[${notes.join(' ')}]`;

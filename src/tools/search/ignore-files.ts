@@ -1,12 +1,27 @@
+import { statSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { dirname, posix } from 'node:path';
 import { limits } from '../../protocol/limits.js';
-import { isFault } from '../files/file-paths.js';
+import { faultOf, isFault } from '../files/file-paths.js';
 import { openFile, readWhole, type Refuses } from '../files/pinned-files.js';
 
 export interface IgnoreFile {
   path: string;
   text: string;
+}
+
+/** The name of an ignore file of a directory that is a FIFO, which blocks programs that open it by name; undefined when none is. */
+export function findIgnoreFifo(directory: string): string | undefined {
+  return ['.gitignore', '.git/info/exclude'].find((name) => isFifo(posix.join(directory, name)));
+}
+
+function isFifo(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
+  } catch (error) {
+    faultOf(error);
+    return false;
+  }
 }
 
 /** Reads the .gitignore of a directory; undefined when there is none or the policy forbids reading it. */

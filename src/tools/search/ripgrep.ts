@@ -5,8 +5,10 @@ import { access, type FileHandle } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
 import { limits } from '../../protocol/limits.js';
 import { faultOf, isFault } from '../files/file-paths.js';
+import { watchForFifos } from './ignore-fifos.js';
 import { ignoreFilesAbove } from './ignore-files.js';
 import { firstFile, toSearchSandbox } from './search-sandbox.js';
+import type { Refuses } from '../files/pinned-files.js';
 import type { Finding, Search, SearchedDirectory } from './text-search.js';
 
 /** System directories only: never a workspace, never PATH. */
@@ -64,6 +66,7 @@ export async function* searchBelowWithRipgrep(
   { program, bubblewrap, hidden }: ConfinedRipgrep,
   search: Search,
   { root, stat, workspace }: SearchedDirectory,
+  refuses: Refuses,
   fallback: () => AsyncGenerator<Finding>,
 ): AsyncGenerator<Finding> {
   const ignoreFiles = await ignoreFilesAbove(root, workspace);
@@ -80,13 +83,21 @@ export async function* searchBelowWithRipgrep(
     pipe.on('error', (error) => void faultOf(error));
     pipe.end(text);
   }
-  for await (const finding of findingsOfProcess(child, search)) {
-    if (finding.kind === 'problem' && finding.text.startsWith(bubblewrapPrefix)) {
-      yield* fallback();
-      return;
+  const fifos = watchForFifos({ root, workspace, refuses }, () => killGroup(child));
+  try {
+    for await (const finding of findingsOfProcess(child, search)) {
+      fifos.postpone();
+      if (finding.kind === 'problem' && finding.text.startsWith(bubblewrapPrefix)) {
+        yield* fallback();
+        return;
+      }
+      yield finding;
     }
-    yield finding;
+  } finally {
+    fifos.stop();
   }
+  const fifo = fifos.found();
+  if (fifo !== undefined) yield { kind: 'problem', text: `${fifo} is a FIFO, not a file; remove it, or search below another directory` };
   if (covered > 0) yield { kind: 'covered', count: covered };
 }
 
