@@ -49,7 +49,11 @@ const autorunFiles = [
   '.pre-commit-config.yaml',
   '.lefthook.yml',
   'lefthook.yml',
+  '.cargo/config',
+  '.cargo/config.toml',
+  '.yarnrc',
   '.yarnrc.yml',
+  '.pnpmfile.cjs',
   ...instructionFiles,
 ].map(toParts);
 const autorunFolders = [
