@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
 import { runKeyCommand } from '../../src/daemon/key-command.js';
@@ -29,6 +29,32 @@ test.each([
 
 test('one that is not there is told so', async () => {
   await expect(runKeyCommand(['no-such-program'], {})).rejects.toThrow('the command no-such-program was not found');
+});
+
+test('a program of the current directory is never run: not by a relative name, nor by a relative entry of PATH', async ({
+  onTestFinished,
+}) => {
+  using dir = makeTempDir();
+  for (const folder of ['here', 'there']) {
+    mkdirSync(dir.file(folder));
+    writeFileSync(dir.file(`${folder}/print-key`), `#!/bin/sh\nprintf ${folder}\n`);
+    chmodSync(dir.file(`${folder}/print-key`), 0o755);
+  }
+  const before = process.cwd();
+  onTestFinished(() => process.chdir(before));
+  process.chdir(dir.file('here'));
+  for (const path of ['', '.', ':', './', '../here']) {
+    await expect(runKeyCommand(['print-key'], { PATH: path }), path).rejects.toThrow('was not found in the PATH of the daemon');
+    expect(await runKeyCommand(['print-key'], { PATH: `${path}:${dir.file('there')}` }), path).toBe('there');
+  }
+  await expect(runKeyCommand(['./print-key'], { PATH: process.env.PATH })).rejects.toThrow('give its absolute path');
+  expect(await runKeyCommand([dir.file('here/print-key')], {})).toBe('here');
+});
+
+test('it starts in the home directory', async () => {
+  using home = makeTempDir();
+  expect(await shell('pwd -P', { HOME: home.path })).toBe(`${home.path}\n`);
+  expect(await shell('pwd -P', { HOME: home.file('absent') })).toBe('/\n');
 });
 
 test('one that does not end is given up on in time, with all that it started, whatever it ignores', async () => {
