@@ -13,6 +13,7 @@ import type { SentInput } from '../view/sent-inputs.js';
 import { newInputId } from './input-id.js';
 import { openEventStream, type EventStream, type SubscribeOptions } from './event-client.js';
 import { isSameDirectory, meantDirs, resolvePaths, type MeantDirs, type Paths } from '../machine/paths.js';
+import { observerDelivery } from './observer-delivery.js';
 import type { Transport } from './transport.js';
 import { createUnixTransport } from './unix-transport.js';
 
@@ -22,6 +23,7 @@ export interface ConnectOptions {
   /** The transport to the daemon; Unix sockets at `paths` when absent. */
   transport?: Transport;
   client?: { name: string; version?: string; kind?: string };
+  /** Attached sessions of an observer send nothing, and leave the outbox alone. */
   role?: 'controller' | 'observer';
   /** The kinds of requests that this client can show to its person. */
   uiCapabilities?: UiMethod[];
@@ -205,6 +207,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
           return reply.payload;
         },
         openDelivery(id, logId) {
+          if (options.role === 'observer') return observerDelivery;
           const outbox = createOutbox({ dir: join(paths.stateDir, 'outbox'), notice });
           return createDelivery({ sessionId: id, logId, outbox, submit, onDelivered, notice });
         },

@@ -23,6 +23,11 @@ export class OutboxFull extends Error {
   override name = 'OutboxFull';
 }
 
+/** An observer was told to send something. */
+export class ReadOnlyClient extends Error {
+  override name = 'ReadOnlyClient';
+}
+
 /** The daemon could not be started; the message is that of the daemon. */
 export class StartFailed extends Error {
   override name = 'StartFailed';

@@ -2,7 +2,7 @@ export { connect, AttachRefused, type AttachOptions, type Berth, type ConnectOpt
 export type { AttachedSession, Heard, OlderLoaded } from './attach.js';
 export type { CallPayload, Reply } from './command-client.js';
 export type { NewInput } from './delivery.js';
-export { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, OutboxFull, StartFailed } from './errors.js';
+export { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, OutboxFull, ReadOnlyClient, StartFailed } from './errors.js';
 export { SubscribeRefused, type EventStream, type SubscribeOptions } from './event-client.js';
 export { HomeUnknown, meantDirs, resolvePaths, type MeantDirs, type PathFlags, type Paths } from '../machine/paths.js';
 export { listSessions, resolveSession, SessionUnclear } from './resolve.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { AttachedSession, AttachOptions, Berth, SentInput } from '../../src/client/index.js';
+import { ReadOnlyClient, type AttachedSession, type AttachOptions, type Berth, type SentInput } from '../../src/client/index.js';
 import { limits } from '../../src/protocol/limits.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 
@@ -161,6 +161,33 @@ test('what a client that was killed had kept is sent by the next one that attach
   await following.until(() => attached.view().state.run === null);
   expect([await userTexts(berth, one), await userTexts(berth, other)]).toEqual([['say it after all'], ['say hello']]);
   expect(files(daemon)).toEqual([]);
+});
+
+test('an observer sends nothing: neither what it is given nor what others left, which stays for whoever may send it', async () => {
+  await using daemon = await startDaemon();
+  const berth = await daemon.connect();
+  const session = await newSession(berth);
+  leave(daemon, { inputId: 'inp_left', sessionId: session, logId: berth.hello().log_id, text: 'say it after all' });
+  leave(daemon, {
+    inputId: 'inp_old',
+    sessionId: session,
+    logId: berth.hello().log_id,
+    text: 'too old',
+    atMs: Date.now() - 2 * limits.outboxSendMaxMs,
+  });
+  const before = files(daemon);
+  const observer = await daemon.connect({ role: 'observer' });
+  const nothing = collect();
+  const watched = await observer.attach(session, nothing);
+  const watching = follow(watched);
+  await expect(watched.send('prompt', { text: 'say hello' })).rejects.toThrow(ReadOnlyClient);
+  await berth.call('update_session', { session_id: session, title: 'seen' });
+  await watching.until(() => watched.view().state.title === 'seen');
+  await watched.flushed();
+  expect([files(daemon), watched.sent(), nothing.delivered, await userTexts(berth, session)]).toEqual([before, [], [], []]);
+  watched.close();
+  await watching.done;
+  observer.close();
 });
 
 test('an input that is meant for another store, or was kept for more than a day, is not sent', async () => {

@@ -1,22 +1,9 @@
 import { attachSession, type AttachedSession } from '../../client/attach.js';
 import { AttachRefused, type Berth } from '../../client/connect.js';
-import type { Delivery } from '../../client/delivery.js';
+import { observerDelivery } from '../../client/observer-delivery.js';
 import { createUnixTransport } from '../../client/unix-transport.js';
 import { describeRefusal } from '../../view/refusal-text.js';
-import { Refused } from '../exit.js';
 import { orRefused } from '../refusals.js';
-
-/** No outbox: nothing is sent, and what other processes left to be sent stays there. */
-const noDelivery: Delivery = {
-  send: () => Promise.reject(new Refused('this view only looks')),
-  sent: () => [],
-  dismiss: () => undefined,
-  flushed: () => Promise.resolve(),
-  flush: () => undefined,
-  hear: () => undefined,
-  hearQueue: () => undefined,
-  close: () => undefined,
-};
 
 /** Attaches to a session to look only. Reconnects like `berth.attach`, and works for observers. */
 export async function watchSession(berth: Berth, sessionId: string): Promise<AttachedSession> {
@@ -38,7 +25,7 @@ export async function watchSession(berth: Berth, sessionId: string): Promise<Att
     async readPage(page) {
       return orRefused(await berth.call('get_messages', { ...page }));
     },
-    openDelivery: () => noDelivery,
+    openDelivery: () => observerDelivery,
   });
 }
 
