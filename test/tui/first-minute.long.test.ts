@@ -67,7 +67,7 @@ test('the first minute: berth starts a daemon, is talked to, asks, changes a fil
   screen.send(keys.ctrl('c'));
   const { exitCode } = await screen.exited();
   expect(exitCode).toBe(0);
-  expect(screen.text()).toMatch(/detached: berth attach \S+ comes back/);
+  expect(screen.text()).toMatch(/\[detached\] berth attach \S+ comes back\./);
   expect(modesLeft(screen.bytes())).toEqual([]);
   expect(foreignSequences(screen.bytes())).toEqual([]);
 });

@@ -109,7 +109,7 @@ test('Ctrl-C never stops a run: it clears recoverably, and twice it detaches', a
   await screen.until('Ctrl-C again detaches; the run goes on');
   screen.send(keys.ctrl('c'));
   await screen.exited();
-  expect(screen.text()).toContain('detached: the run goes on; berth attach');
+  expect(screen.text()).toContain('[detached] The run goes on. berth attach');
   goOn();
   await using later = await openScreen(daemon, session);
   await later.until((text) => text.includes('one two') && text.includes(idleHint));

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Berth } from '../../client/connect.js';
 import type { openTui, TuiOptions } from '../../tui/main.js';
 import { shortId } from '../../view/short-ids.js';
+import { leavingTexts } from '../../view/terminal/leaving-text.js';
 import { exit, type ExitCode } from '../exit.js';
 import { readKeySettings } from '../key-settings.js';
 import { createScreenFile } from '../screen-file.js';
@@ -44,10 +45,8 @@ export async function openTuiSession(berth: Berth, sessionId: string, options: O
     stdout: process.stdout,
   });
   if (isGone) return exit.ok;
-  const { state } = attached.view();
-  const doing = state.requests.length > 0 ? 'the run waits for an answer; ' : state.run ? 'the run goes on; ' : '';
+  const view = attached.view();
   const kept = attached.sent().filter((sent) => sent.state === 'kept').length;
-  const waits = kept === 0 ? '' : `${kept} not sent yet: kept, and sent by the next berth attach; `;
-  writeErr(`detached: ${doing}${waits}berth attach ${shortId(state.id)} comes back\n`);
+  writeErr(`[detached] ${[...leavingTexts(view, kept), `berth attach ${shortId(view.state.id)} comes back.`].join(' ')}\n`);
   return exit.ok;
 }

@@ -1,7 +1,7 @@
 import type { EventPayload } from '../../protocol/events.js';
 import type { Message } from '../../protocol/messages.js';
 import { printable } from '../../view/printable.js';
-import { describeResultMessage, describeToolEnd, type ToolResult } from '../../view/tools/tool-result.js';
+import { artifactText, describeResultMessage, describeToolEnd, type ToolResult } from '../../view/tools/tool-result.js';
 import { clipLines, paintDiff } from './clipped-lines.js';
 import { clipColumns } from '../terminal/columns.js';
 import type { LineWriter } from '../terminal/line-writer.js';
@@ -33,7 +33,7 @@ function showResult(page: LineWriter, style: Style, id: string, result: ToolResu
   if (outcome !== 'skipped') {
     if (diff !== '') showDiff(page, style, diff, linesMax);
     if (output !== '') showOutput(page, style, id, output, linesMax);
-    if (artifact) page.line(style.dim(`  [${artifact.kept}: berth artifact ${artifact.id}]`));
+    if (artifact) page.line(style.dim(`  [${artifactText(artifact)}]`));
   }
   page.line(style.dim(describeToolOutcome(result)));
 }

@@ -1,22 +1,12 @@
 import { printable, printableLine } from '../../view/printable.js';
+import type { ToolView } from '../../view/tools/tool-view.js';
 import { marks } from '../rows/marks.js';
 import { clipSpans, span, spansWidth, type Row, type Span, type Tone } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 import { stripWrappers } from './command-headline.js';
 import { renderDiff } from './diff.js';
 
-export interface ToolBlock {
-  readonly state: 'waiting' | 'running' | 'ok' | 'failed' | 'skipped' | 'interrupted';
-  readonly name: string;
-  /** The call in one line: `$ command`, or the tool and its object. */
-  readonly headline: string;
-  readonly output: string;
-  readonly diff?: string;
-  /** Why it failed or never ran. */
-  readonly reason?: string;
-  readonly took?: string;
-  /** Where the whole output is, if only a part is shown. */
-  readonly artifact?: string;
+export interface ToolBlock extends ToolView {
   readonly folded: boolean;
 }
 
@@ -25,6 +15,7 @@ const layout = { headLines: 8, tailLines: 12, lineUnitsMax: 1_000, diffLines: 20
 
 const tones: Record<ToolBlock['state'], Tone> = {
   waiting: 'muted',
+  asking: 'muted',
   running: 'accent',
   ok: 'good',
   failed: 'bad',
@@ -38,7 +29,7 @@ export function renderToolBlock(block: ToolBlock, columns: number): Row[] {
   const lines = outputLines(block.output);
   const outcome = describeOutcome(block, lines.length);
   const tone = tones[state];
-  const mark = [span(`${marks[state]} `, tone)];
+  const mark = [span(`${marks[state === 'asking' ? 'waiting' : state]} `, tone)];
   const end = outcome === '' ? [] : [span(`  ${outcome}`, state === 'failed' ? 'bad' : 'muted')];
   const headline = headlineText(block);
   if (folded) return [{ spans: headRow(mark, headline, end, columns), gutter: Math.min(2, columns) }];
@@ -51,9 +42,7 @@ export function renderToolBlock(block: ToolBlock, columns: number): Row[] {
     ...(block.diff === undefined || block.diff === ''
       ? outputRows(lines, inside)
       : renderDiff(block.diff, columns, { linesMax: layout.diffLines, lead: bar })),
-    ...(artifact === undefined
-      ? []
-      : inside([span(`the whole output is in ${printableLine(artifact)}`, 'muted')]).map(decoration(columns))),
+    ...(artifact === undefined ? [] : inside([span(printableLine(artifact), 'muted')]).map(decoration(columns))),
   ];
 }
 
@@ -85,6 +74,7 @@ function describeOutcome(block: ToolBlock, lineCount: number): string {
   const lines = lineCount > 0 && (!isCommand || folded) ? [`${lineCount} ${lineCount === 1 ? 'line' : 'lines'}`] : [];
   switch (state) {
     case 'waiting':
+    case 'asking':
       return '';
     case 'running':
       return time.join(', ');

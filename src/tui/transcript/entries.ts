@@ -5,8 +5,8 @@ import { messageParts } from '../../view/message-text.js';
 import { describeEnding } from '../../view/run-outcome.js';
 import type { SessionView } from '../../view/session-view.js';
 import { openCalls, type OpenCallView } from '../../view/tools/open-calls.js';
+import { describeToolMessage, type ToolView } from '../../view/tools/tool-view.js';
 import { createTextStream, type TextStream } from './text-stream.js';
-import { describeToolMessage, type ToolView } from './tool-view.js';
 
 /** One part of the transcript, which is laid out, folded and copied as a whole. Immutable: its rows are cached by its object. */
 export type Entry =

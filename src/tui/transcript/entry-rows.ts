@@ -48,10 +48,8 @@ function render(entry: Entry, columns: number, folded: boolean): readonly Row[] 
       const rows = entry.stream.rows(columns - gutter);
       return [emptyRow, ...(entry.isThinking ? thinkingRows(rows, folded) : rows)];
     }
-    case 'tool': {
-      const { tool } = entry;
-      return renderToolBlock({ ...tool, state: tool.state === 'asking' ? 'waiting' : tool.state, folded }, columns);
-    }
+    case 'tool':
+      return renderToolBlock({ ...entry.tool, folded }, columns);
     case 'summary': {
       const head = renderDivider(entry.headline, columns);
       return folded ? [emptyRow, head] : [emptyRow, head, ...renderMarkdown(entry.text, columns)];

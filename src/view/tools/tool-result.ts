@@ -50,6 +50,11 @@ export function describeResultMessage(message: Message): ToolResult {
   });
 }
 
+/** Where more of an output is, and how much of it. */
+export function artifactText({ id, kept }: NonNullable<ToolResult['artifact']>): string {
+  return `${kept}: berth artifact ${id}`;
+}
+
 /** Removes the `[exit code …]` line, which the outcome repeats. */
 function withoutExitCode(output: string): string {
   const end = output.lastIndexOf('\n');

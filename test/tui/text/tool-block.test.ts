@@ -81,8 +81,12 @@ test('folded, a call is one row however narrow the screen is', () => {
   expect(textsOf({ ...command, headline: `$ ${'word '.repeat(60)}`, output: '' }, 30)).toHaveLength(3);
 });
 
-test('it is said where the whole output is', () => {
-  expect(textsOf({ ...command, artifact: 'art_1' })).toEqual(['✓ $ npm test  3.2 s', '  │ passed', '  │ the whole output is in art_1']);
+test('it is said where more of the output is', () => {
+  expect(textsOf({ ...command, artifact: 'all 90 bytes: berth artifact art_1' })).toEqual([
+    '✓ $ npm test  3.2 s',
+    '  │ passed',
+    '  │ all 90 bytes: berth artifact art_1',
+  ]);
 });
 
 test.each([
