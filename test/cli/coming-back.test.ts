@@ -33,7 +33,8 @@ test('whoever comes back to a run that the daemon was killed in reads that it wa
   const { named } = await newSession(daemon);
   await using first = startCommand(daemon, ['attach', '.']);
   first.type('stream 90000 words\n');
-  await first.until((text) => text.includes('word100 '));
+  // 210 words are 0.7 s of text: far more than the last 250 ms, which the kill may cost.
+  await first.until((text) => text.includes('word300 '));
   await runOk(daemon, ['send', '.', '--follow-up', 'say later']);
   // Whoever is attached when it dies would start it again.
   first.child.kill('SIGKILL');
