@@ -1,6 +1,7 @@
 import type { Fact, QueuedImage } from '../protocol/events.js';
 import { refusal, type Refusal, type RejectionWord } from '../protocol/errors.js';
 import type { ContentBlock } from '../protocol/messages.js';
+import type { DirectoryParams } from '../protocol/requests/requests.js';
 import type { DraftChange } from './drafts.js';
 import { evolve, type SessionState } from './session.js';
 
@@ -48,6 +49,8 @@ export type Decision<Reply = undefined> =
       activate?: string;
       /** The session that is created has the settings of `firstSettings`. */
       usesFirstSettings?: true;
+      /** The identity of the directory of the session that is created. */
+      anchor?: DirectoryParams['anchor'] | undefined;
       audit?: AuditEntry;
       /** A draft of a person, which is no fact of the log. */
       draft?: DraftChange;

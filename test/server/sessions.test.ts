@@ -1,3 +1,5 @@
+import { mkdirSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 import type { RawClient } from '../support/raw-client.js';
@@ -409,5 +411,30 @@ describe('deleting', () => {
     expect(refusalOf(await client.call('ui_response', { request_id: request.payload.request_id, result: 'north' })).message).toBe(
       'already_resolved',
     );
+  });
+});
+
+describe('the directory of a session is recorded in the commit that makes it: one that stands there before its first use is asked about', () => {
+  test.each([
+    ['with new_session', async (cwd: string) => newSession(client, { cwd })],
+    [
+      'by the first prompt of all',
+      async (_cwd: string, first: TestDaemon) => {
+        const other = await first.raw();
+        const made = done(await other.call('prompt', { text: 'say ahoy' }));
+        return made.session_id as string;
+      },
+    ],
+  ])('%s', async (how, make) => {
+    await using own = await startDaemon();
+    client = await own.raw();
+    const cwd = how === 'with new_session' ? join(own.root, 'mine') : own.workdir;
+    mkdirSync(cwd, { recursive: true });
+    const sessionId = await make(cwd, own);
+    renameSync(cwd, `${cwd}-moved`);
+    mkdirSync(cwd);
+    const events = await listenTo(own, { session_id: sessionId });
+    await begin(client, sessionId, 'run ls');
+    expect((await events.until(isEvent('ui_request'))).payload.params).toMatchObject({ kind: 'directory' });
   });
 });

@@ -84,6 +84,7 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
     }
     if (decision.activate !== undefined) write.meta.set('active_session', decision.activate);
     if (decision.usesFirstSettings) write.meta.remove('first_session');
+    if (decision.anchor) write.anchors.set(sessionId, decision.anchor);
     if (decision.admit) write.inputs.admit(sessionId, decision.admit, events.at(-1)?.seq ?? log.head(), now.nowMs);
     if (decision.draft) write.drafts.set(sessionId, decision.draft, now.nowMs);
     if (decision.audit) write.audit.add(decision.audit, sessionId, now.nowMs);

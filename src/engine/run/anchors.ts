@@ -41,11 +41,8 @@ export function createAnchors({ store, bookkeeping, requests }: Deps) {
   }
 
   return {
-    /** Records the directory of a new session. A directory that cannot be opened is recorded at its first use. */
-    note(sessionId: string, cwd: string): void {
-      const current = findDirectory(cwd);
-      if (current) bookkeeping.maintain((rows) => rows.anchors.set(sessionId, current));
-    },
+    /** The anchor of a new session, for the commit that creates it. A directory that cannot be opened is recorded at its first use. */
+    find: findDirectory,
     /** The real path of the session's directory, without asking anybody: undefined when it is gone, or another than the recorded one. */
     directoryOf({ id, cwd }: Pick<SessionState, 'id' | 'cwd'>): string | undefined {
       const current = findDirectory(cwd);

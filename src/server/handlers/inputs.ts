@@ -75,9 +75,9 @@ export function createInputHandlers(deps: HandlerContext): Pick<Handlers, 'promp
       if (!submitted.ok) return submitted;
       const decision = accept([...draft.facts, ...submitted.facts], submitted.reply, submitted.admit);
       if (!decision.ok) return decision;
-      return { ...decision, usesFirstSettings: true, ...(client.saidHello ? {} : { activate: sessionId }) };
+      const anchor = engine.anchors.find(fields.cwd);
+      return { ...decision, anchor, usesFirstSettings: true, ...(client.saidHello ? {} : { activate: sessionId }) };
     });
-    if (outcome.ok) engine.anchors.note(sessionId, fields.cwd);
     return { ...outcome, sessionId };
   }
 

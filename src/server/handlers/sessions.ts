@@ -92,10 +92,10 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
       };
       const outcome = commit.create(id, () => {
         const decision = activated(createSession(id, fields), client, id);
-        return decision.ok && isFirst ? { ...decision, usesFirstSettings: true } : decision;
+        if (!decision.ok) return decision;
+        return { ...decision, anchor: engine.anchors.find(fields.cwd), ...(isFirst ? { usesFirstSettings: true } : {}) };
       });
       if (!outcome.ok) return refused(outcome.refusal);
-      engine.anchors.note(id, fields.cwd);
       clients.attach(client, id);
       return reply<'new_session'>('session', { session_id: id, active: movesActive(client) }, outcome.seq);
     },
