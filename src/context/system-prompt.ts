@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { platform, release } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { readSmallFile, readSmallText, toText } from '../machine/bounded-read.js';
@@ -57,15 +58,21 @@ function findGitDir(cwd: string): string | undefined {
   let dir = cwd;
   for (let i = 0; i < limits.gitParentsMax; i++) {
     const git = join(dir, '.git');
-    if (readGitFile(join(git, 'HEAD')) !== undefined) return git;
-    // The .git of a worktree or a submodule is a file that names the git directory.
-    const elsewhere = /^gitdir: (.+)/.exec(readGitFile(git) ?? '')?.[1]?.trim();
-    if (elsewhere !== undefined) return isAbsolute(elsewhere) ? elsewhere : resolve(dir, elsewhere);
+    // Most directories on the way up have none, and a failed open costs a system error each.
+    const found = existsSync(git) ? toGitDir(git) : undefined;
+    if (found !== undefined) return found;
     const parent = dirname(dir);
     if (parent === dir) return undefined;
     dir = parent;
   }
   return undefined;
+}
+
+/** The .git of a worktree or a submodule is a file that names the git directory. */
+function toGitDir(git: string): string | undefined {
+  if (readGitFile(join(git, 'HEAD')) !== undefined) return git;
+  const elsewhere = /^gitdir: (.+)/.exec(readGitFile(git) ?? '')?.[1]?.trim();
+  return elsewhere === undefined || isAbsolute(elsewhere) ? elsewhere : resolve(dirname(git), elsewhere);
 }
 
 function readGitFile(path: string): string | undefined {

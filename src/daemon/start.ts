@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
@@ -10,7 +9,6 @@ import { createEngine, type Engine } from '../engine/engine.js';
 import { commands, type CommandType } from '../protocol/commands/commands.js';
 import type { Fact } from '../protocol/events.js';
 import { noSession } from '../protocol/ids.js';
-import { makeId, type IdPrefix } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { createClients } from '../server/clients.js';
 import { createCommandServer } from '../server/command-server.js';
@@ -34,6 +32,7 @@ import { createModelAccess } from './model-access.js';
 import type { Lock } from './lock.js';
 import type { Logger } from './logger.js';
 import { version } from '../client/version.js';
+import { createNewIds } from './new-ids.js';
 
 export interface DaemonOptions {
   paths: Paths;
@@ -58,12 +57,9 @@ export interface Daemon {
   stopped: Promise<void>;
 }
 
-function newId(prefix: IdPrefix): string {
-  return makeId(prefix, Date.now(), randomBytes(12));
-}
-
 /** The composition root: opens the store, recovers from a crash, then listens. */
 export async function startDaemon({ paths, workdir, env, umask, lock, log, fault, exit }: DaemonOptions): Promise<Daemon> {
+  const newId = createNewIds();
   const loaded = loadConfig(paths.configDir);
   const config = loaded.current;
   let models = createModelAccess(config(), { configDir: paths.configDir, env });
@@ -97,7 +93,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     onFatal: die('fatal fault of the database (a failed fsync or a corrupt file): the daemon ends'),
     onBug: die('unexpected exception: a bug in berth'),
   });
-  const logId = ensureLogId(engine, db.name);
+  const logId = ensureLogId(engine, newId('log'), db.name);
 
   let draining = false;
   let stopping: Promise<void> | undefined;
@@ -306,10 +302,9 @@ function usesTools(type: CommandType): boolean {
   );
 }
 
-function ensureLogId({ store, bookkeeping }: Engine, path: string): string {
+function ensureLogId({ store, bookkeeping }: Engine, made: string, path: string): string {
   const stored = store.log.id();
   if (stored !== undefined) return stored;
-  const made = newId('log');
   const isWritten = bookkeeping.tryMaintain(({ log }) => log.setId(made));
   if (!isWritten)
     throw new StoreRefused(
