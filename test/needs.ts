@@ -13,6 +13,9 @@ export const debianPackages = {
   zsh: 'zsh',
   fish: 'fish',
   man: 'man-db',
+  'systemd-socket-activate': 'systemd',
+  'systemd-notify': 'systemd',
+  'systemd-analyze': 'systemd',
 };
 export type Program = keyof typeof debianPackages;
 

@@ -7,6 +7,10 @@ import { ConfigRefused } from '../machine/config.js';
 import { createFaultPoints } from './fault-points.js';
 import type { Lock } from './lock.js';
 import { createLogger } from './logger.js';
+import { createServiceNotifier, type ServiceNotifier } from './service/service-notifier.js';
+import { mapPassedSockets } from './service/passed-sockets.js';
+import { takeServiceEnv } from './service/service-env.js';
+import { version } from '../client/version.js';
 import type { RunOptions } from './main.js';
 import { toFailedStart } from './start-refused.js';
 import { startDaemon, type Daemon } from './start.js';
@@ -34,9 +38,13 @@ function refuse(error: unknown, stateDir: string, onRefused: RunOptions['onRefus
   return exitCode;
 }
 
+const readyStatus = `berth ${version}, ready`;
+
 /** Serves clients until a shutdown. Returns the exit code. */
 export async function serve({ paths, workdir, umask, lock, onReady, onRefused }: ServeOptions): Promise<number> {
   let daemon: Daemon;
+  let notifier: ServiceNotifier;
+  const serviceEnv = takeServiceEnv(process.env, process.pid);
   try {
     const log = createLogger(join(paths.stateDir, 'berth.log'), process.env.BERTH_LOG_LEVEL);
     process.on('uncaughtException', (error) => {
@@ -45,8 +53,15 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
     });
     const exit = (code: number): never => process.exit(code);
     const fault = createFaultPoints(process.env.BERTH_FAULT);
-    daemon = await startDaemon({ paths, workdir, env: process.env, umask, lock, log, fault, exit });
-    process.on('SIGHUP', () => void daemon.reload());
+    notifier = createServiceNotifier(serviceEnv, log);
+    const passed = serviceEnv.passedNames && mapPassedSockets(serviceEnv.passedNames, paths.socket);
+    const service = { unit: serviceEnv.unit, passed, notifier };
+    daemon = await startDaemon({ paths, workdir, env: process.env, umask, lock, log, service, fault, exit });
+    process.on('SIGHUP', () => {
+      notifier.reloading();
+      const { problem } = daemon.reload();
+      notifier.ready(problem ?? readyStatus);
+    });
   } catch (error) {
     return refuse(error, paths.stateDir, onRefused);
   }
@@ -58,6 +73,7 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
   process.on('SIGTERM', stop);
   process.on('SIGINT', stop);
   onReady();
+  notifier.ready(readyStatus);
   (await import('./heap-bounds.js')).boundHeap();
   await daemon.stopped;
   return 0;

@@ -17,7 +17,7 @@ import type { DaemonFacts, HandlerContext } from '../server/handler-context.js';
 import { createEventServer } from '../server/event-server.js';
 import { createHandlers } from '../server/handlers.js';
 import { createLineRoom } from '../server/line-room.js';
-import { listen, prepareSocketDir, type Listening } from '../server/listen.js';
+import { listen, prepareSocketDir, type Listening, type PassedSockets } from '../server/listen.js';
 import { createStateView } from '../server/state-view.js';
 import { createUnreadReplies } from '../server/unread-replies.js';
 import { openOrCreate } from '../store/create.js';
@@ -31,6 +31,7 @@ import { migrationsDir } from './migrations-dir.js';
 import { createModelAccess } from './model-access.js';
 import type { Lock } from './lock.js';
 import type { Logger } from './logger.js';
+import type { ServiceNotifier } from './service/service-notifier.js';
 import { version } from '../client/version.js';
 import { createNewIds } from './new-ids.js';
 
@@ -43,6 +44,8 @@ export interface DaemonOptions {
   /** The lock of the state directory, released when the daemon has stopped. */
   lock: Lock;
   log: Logger;
+  /** The service manager that started the daemon. */
+  service?: { unit: string | null; passed: PassedSockets | undefined; notifier: Pick<ServiceNotifier, 'stopping'> };
   fault(point: string): void;
   /** Ends the process. */
   exit(code: number): never;
@@ -58,7 +61,7 @@ export interface Daemon {
 }
 
 /** The composition root: opens the store, recovers from a crash, then listens. */
-export async function startDaemon({ paths, workdir, env, umask, lock, log, fault, exit }: DaemonOptions): Promise<Daemon> {
+export async function startDaemon({ paths, workdir, env, umask, lock, log, service, fault, exit }: DaemonOptions): Promise<Daemon> {
   const newId = createNewIds();
   const loaded = loadConfig(paths.configDir);
   const config = loaded.current;
@@ -106,6 +109,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
     configDir: paths.configDir,
     logFile: join(paths.stateDir, 'berth.log'),
     logId,
+    unit: service?.unit ?? null,
     isDraining: () => draining,
     configProblem: loaded.problem,
     isConfigStale: loaded.isStale,
@@ -155,10 +159,9 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   const socketHandlers = {
     commands: commandServer.accept,
     events: eventServer.accept,
-    onInsecureMode: () =>
-      log.warn('the socket directory was open to other users: its mode was restored to 0700 and a connection was closed'),
+    onInsecureDir: () => log.warn('the socket directory was open to other users, or is not yours any more: a connection was closed'),
   };
-  let listening: Listening = await listen(paths.socket, socketHandlers);
+  let listening: Listening = await listen(paths.socket, socketHandlers, service?.passed);
   const watcher = watchSockets();
   void logConfigWarnings();
   log.info({ ...recovered, socket: paths.socket, model: models.defaultModel(), version }, 'ready');
@@ -264,6 +267,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, fault
   }
 
   async function stopNow(): Promise<void> {
+    service?.notifier.stopping();
     watcher.close();
     listening.close();
     await settle();

@@ -25,6 +25,8 @@ export interface DaemonFacts {
   configDir: string;
   logFile: string;
   logId: string;
+  /** The unit of the service manager that runs the daemon; null without one. */
+  unit: string | null;
   isDraining(): boolean;
   /** Why config.json could not be loaded; null when it was. */
   configProblem(): string | null;

@@ -20,11 +20,17 @@ export interface Listening {
 interface SocketHandlers {
   commands(socket: Socket): void;
   events(socket: Socket): void;
-  /** A connection came while the modes allowed other users to connect; it was closed. */
-  onInsecureMode(): void;
+  /** A connection came while the modes or the owner of the directory allowed other users to connect; it was closed. */
+  onInsecureDir(): void;
 }
 
-function eventsPathOf(socketPath: string): string {
+/** Descriptors of listening sockets, which a service manager owns (socket activation). */
+export interface PassedSockets {
+  commands: number;
+  events: number;
+}
+
+export function eventsPathOf(socketPath: string): string {
   return `${socketPath}.events`;
 }
 
@@ -65,19 +71,34 @@ function isForSocketsAlone(dir: string): boolean {
   return !isShared && readdirSync(dir, { withFileTypes: true }).every((entry) => entry.isSocket() || entry.name.endsWith('.sock.starting'));
 }
 
-/** Binds both sockets. Call only while holding the lock of the state directory: a stale socket file is removed. */
-export async function listen(socketPath: string, handlers: SocketHandlers): Promise<Listening> {
+/**
+ * Binds both sockets, or takes those that were passed: their files stay when they are closed. Call only while holding the lock of the
+ * state directory: a stale socket file is removed.
+ */
+export async function listen(socketPath: string, handlers: SocketHandlers, passed?: PassedSockets): Promise<Listening> {
   const paths = [socketPath, eventsPathOf(socketPath)] as const;
-  for (const path of paths) await removeStale(path);
-  const servers = [await bind(paths[0], checkModes(handlers.commands)), await bind(paths[1], checkModes(handlers.events))];
-  const inodes = paths.map((path) => lstatSync(path).ino);
+  const accepts = [checkDir(handlers.commands), checkDir(handlers.events)] as const;
+  const servers = passed ? await openPassed(passed) : await bindBoth();
+  const inodes = paths.map((path) => statIfExists(path)?.ino);
 
-  /** File modes are the access control. If they were loosened, they are restored and the connection is closed. */
-  function checkModes(accept: (socket: Socket) => void): (socket: Socket) => void {
+  async function bindBoth(): Promise<Server[]> {
+    for (const path of paths) await removeStale(path);
+    return [await bind(paths[0], accepts[0]), await bind(paths[1], accepts[1])];
+  }
+
+  function openPassed({ commands, events }: PassedSockets): Promise<Server[]> {
+    const gone = paths.find((path) => statIfExists(path)?.isSocket() !== true);
+    if (gone !== undefined)
+      throw new SocketRefused(`the socket file ${gone} of systemd is gone; systemctl --user restart its socket unit to make it again`);
+    return Promise.all([startServer(paths[0], accepts[0], { fd: commands }), startServer(paths[1], accepts[1], { fd: events })]);
+  }
+
+  /** Modes and owner are the access control. Modes that were loosened are restored and the connection is closed. */
+  function checkDir(accept: (socket: Socket) => void): (socket: Socket) => void {
     return (socket) => {
-      if (restorePrivateModes(dirname(socketPath), paths)) return accept(socket);
+      if (ensurePrivate(dirname(socketPath), paths)) return accept(socket);
       socket.destroy();
-      handlers.onInsecureMode();
+      handlers.onInsecureDir();
     };
   }
 
@@ -86,7 +107,7 @@ export async function listen(socketPath: string, handlers: SocketHandlers): Prom
     isInPlace: () => paths.every(isOurs),
     close() {
       for (const server of servers) server.close();
-      for (const path of paths.filter(isOurs)) rmSync(path, { force: true });
+      if (!passed) for (const path of paths.filter(isOurs)) rmSync(path, { force: true });
     },
   };
 }
@@ -102,9 +123,12 @@ function statIfExists(path: string): Stats | undefined {
   }
 }
 
-function restorePrivateModes(dir: string, paths: readonly string[]): boolean {
-  const dirMode = statIfExists(dir)?.mode ?? 0;
-  if ((dirMode & 0o077) === 0) return true;
+/** False when another user may have connected. A directory that is gone is private: only connections of before come in. */
+function ensurePrivate(dir: string, paths: readonly string[]): boolean {
+  const found = statIfExists(dir);
+  if (!found) return true;
+  if (!found.isDirectory() || found.uid !== process.getuid?.()) return false;
+  if ((found.mode & 0o077) === 0) return true;
   const open = paths.filter((path) => ((statIfExists(path)?.mode ?? 0) & 0o077) !== 0);
   chmodSync(dir, 0o700);
   for (const path of open) chmodSync(path, 0o600);
@@ -142,16 +166,19 @@ function isListening(path: string): Promise<boolean> {
  * Binds under a temporary name and then renames the socket: it appears atomically with its mode, and closing the server, which unlinks
  * the name that was bound, cannot unlink a socket that replaced ours.
  */
-function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
+async function bind(path: string, accept: (socket: Socket) => void): Promise<Server> {
+  const bound = join(dirname(path), `.${process.pid}`);
+  const server = await startServer(path, accept, { path: bound });
+  chmodSync(bound, 0o600);
+  renameSync(bound, path);
+  return server;
+}
+
+function startServer(path: string, accept: (socket: Socket) => void, on: { path: string } | { fd: number }): Promise<Server> {
   return new Promise((resolve, reject) => {
-    const bound = join(dirname(path), `.${process.pid}`);
     const server = createServer({ allowHalfOpen: true }, accept);
     server.maxConnections = connectionsMax();
     server.once('error', (error) => reject(new SocketRefused(`cannot listen on ${path}: ${error.message}`, { cause: error })));
-    server.listen(bound, () => {
-      chmodSync(bound, 0o600);
-      renameSync(bound, path);
-      resolve(server);
-    });
+    server.listen(on, () => resolve(server));
   });
 }

@@ -224,6 +224,7 @@ export function createWorld(seed: number) {
       configDir: root,
       logFile: '',
       logId: 'log_model',
+      unit: null,
       isDraining: () => false,
       configProblem: () => null,
       isConfigStale: () => false,

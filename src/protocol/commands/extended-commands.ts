@@ -274,6 +274,10 @@ export const extendedCommands = {
           config_dir: z.string(),
           log_file: z.string(),
           log_id: z.string(),
+          /** The systemd unit that runs the daemon; null when none does, absent from older daemons. */
+          unit: z.string().nullable().optional(),
+          /** What keeps other users out: the owner and mode of the socket directory, or the credentials of each peer. */
+          peer_check: z.enum(['directory', 'credentials']).optional(),
           model: z.string(),
           sessions: z.number(),
           runs: z.number(),

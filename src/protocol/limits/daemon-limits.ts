@@ -25,6 +25,8 @@ export const daemonLimits = {
   /** The longest delay of setTimeout: a signed 32-bit integer. */
   timerMaxMs: 2 ** 31 - 1,
   startMs: 10_000,
+  /** How long a message to the service manager may take. */
+  serviceNotifyMs: 10_000,
   /** A daemon that leaves a client without an answer for this long is reported. */
   answerMs: 3_000,
   /** And given up after this, unless it is stopped: then at once. */

@@ -30,6 +30,8 @@ export function createDaemonHandlers(deps: HandlerContext): Pick<Handlers, Daemo
         config_dir: daemon.configDir,
         log_file: daemon.logFile,
         log_id: daemon.logId,
+        unit: daemon.unit,
+        peer_check: 'directory',
         model: sessionDefaults().model,
         sessions: store.sessions.count(),
         runs: store.runs.allActive().length,
