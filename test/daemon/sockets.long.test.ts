@@ -376,4 +376,15 @@ describe.runIf(isRoot)('another user', () => {
     }
     expect(await ping(place.socket)).toBe(true);
   });
+
+  test('finds nothing open where the directory was given to another user: nobody is served until it is ours again', async () => {
+    using place = makePlace();
+    await using daemon = launch({ env: place.env() });
+    await daemon.ready;
+    chownSync(dirname(place.socket), strangerUid, strangerUid);
+    expect(attempt(place.socket)).not.toContain('ANSWER');
+    expect(await ping(place.socket)).toBe(false);
+    chownSync(dirname(place.socket), 0, 0);
+    expect(await ping(place.socket)).toBe(true);
+  });
 });
