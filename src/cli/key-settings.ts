@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { readSmallText } from '../machine/bounded-read.js';
+import { JsoncInvalid } from '../machine/config/jsonc-tree.js';
 import { parseJsonc } from '../machine/jsonc.js';
 import { limits } from '../protocol/limits.js';
 import type { TuiOptions } from '../tui/main.js';
@@ -17,7 +18,7 @@ function parse(text: string): unknown {
     return parseJsonc(text, 'config.json');
   } catch (error) {
     // The daemon names what is wrong with the file.
-    if (error instanceof Error && error.cause instanceof SyntaxError) return undefined;
+    if (error instanceof JsoncInvalid) return undefined;
     throw error;
   }
 }

@@ -1,9 +1,13 @@
-/** Parses JSON with comments and trailing commas. Throws a message with line and column. */
+import { JsoncInvalid, placeOf, readJsoncTree } from './config/jsonc-tree.js';
+
+/** Parses JSON with comments and trailing commas. Throws JsoncInvalid, whose message has the path, the line and the column. */
 export function parseJsonc(text: string, path: string): unknown {
   try {
     return JSON.parse(toPlainJson(text.replace(/^\uFEFF/, ' ')));
   } catch (error) {
-    throw new Error(`${path} is not JSON: ${withLineAndColumn(text, (error as Error).message)}`, { cause: error });
+    const { offset, reason } = findFault(text, error as SyntaxError);
+    const { line, column } = placeOf(text, offset);
+    throw new JsoncInvalid(`${path} is not JSON: ${reason} at line ${line}, column ${column}`, { offset, reason, cause: error });
   }
 }
 
@@ -11,17 +15,19 @@ const stringOr = (other: string): RegExp => new RegExp(String.raw`"(?:[^"\\\n]|\
 const comments = stringOr(String.raw`\/\/[^\n]*|\/\*[\s\S]*?\*\/`);
 const trailingCommas = stringOr(String.raw`,(?=\s*[}\]])`);
 
-/** Replaces comments and trailing commas outside strings by blanks, so that positions in error messages stay right. */
+/** Replaces comments and trailing commas outside strings by blanks. */
 function toPlainJson(text: string): string {
   const blank = (match: string): string => (match.startsWith('"') ? match : match.replace(/[^\n]/g, ' '));
   return text.replace(comments, blank).replace(trailingCommas, blank);
 }
 
-/** The message of a parse error with line and column instead of a position. */
-function withLineAndColumn(text: string, message: string): string {
-  const position = Number(/position (\d+)/.exec(message)?.[1] ?? NaN);
-  if (Number.isNaN(position)) return message;
-  const before = text.slice(0, position).split('\n');
-  const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-  return message.replace(/ ?(in JSON )?at position \d+.*$/s, ` at ${place}`);
+/** V8 often leaves out where a text is wrong, so it is read again with positions. */
+function findFault(text: string, error: SyntaxError): { offset: number; reason: string } {
+  try {
+    readJsoncTree(text);
+    return { offset: 0, reason: error.message };
+  } catch (found) {
+    if (found instanceof JsoncInvalid) return found;
+    throw found;
+  }
 }
