@@ -25,6 +25,7 @@ import { StoreRefused } from '../store/faults.js';
 import { readMigrations } from '../store/migrate.js';
 import { createStore, toReadStore } from '../store/store.js';
 import { findConfigWarnings } from './config-warnings.js';
+import { createConfigReloads } from './config-reloads.js';
 import { loadConfig, type Reloaded } from './loaded-config.js';
 import { createToolRuntime } from './tool-runtime.js';
 import { migrationsDir } from './migrations-dir.js';
@@ -97,6 +98,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     onBug: die('unexpected exception: a bug in berth'),
   });
   const logId = ensureLogId(engine, newId('log'), db.name);
+  const reloads = createConfigReloads({ configDir: paths.configDir, loaded, apply: applyConfig, announce, log });
 
   let draining = false;
   let stopping: Promise<void> | undefined;
@@ -114,7 +116,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     configProblem: loaded.problem,
     isConfigStale: loaded.isStale,
     configWarnings,
-    reloadConfig: reload,
+    reloadConfig: reloads.reload,
     startDraining,
     shutdown() {
       // The shutdown closes connections: the reply to the command goes out first.
@@ -163,6 +165,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
   };
   let listening: Listening = await listen(paths.socket, socketHandlers, service?.passed);
   const watcher = watchSockets();
+  const configWatch = reloads.watch();
   void logConfigWarnings();
   log.info({ ...recovered, socket: paths.socket, model: models.defaultModel(), version }, 'ready');
 
@@ -171,29 +174,16 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     return [...findConfigWarnings(config(), { systemPromptPath, env }), ...engine.effectiveRules.configWarnings()];
   }
 
-  function reload(): Reloaded {
-    const reloaded = loaded.reload();
-    if (reloaded.problem !== null) {
-      log.error({ problem: reloaded.problem }, 'config.json was not reloaded; the earlier config stays in force');
-      return reloaded;
-    }
+  function applyConfig(): void {
     models = createModelAccess(config(), { configDir: paths.configDir, env });
     engine.rulesChanged();
-    log.info({ changed: reloaded.changed }, 'config.json was reloaded');
-    announceReload(reloaded);
     void logConfigWarnings();
-    return reloaded;
   }
 
   function startDraining(): void {
     if (draining) return;
     draining = true;
     announce({ type: 'daemon_update', payload: { session_id: noSession, state: 'draining' } });
-  }
-
-  function announceReload({ changed, needsRestart }: Reloaded): void {
-    const payload = { session_id: noSession, changed, needs_restart: needsRestart } as const;
-    announce({ type: 'config_update', payload });
   }
 
   /** Commits a daemon-wide event about a change that is in effect already, so a fault of the store is only logged. */
@@ -269,6 +259,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
   async function stopNow(): Promise<void> {
     service?.notifier.stopping();
     watcher.close();
+    configWatch.close();
     listening.close();
     await settle();
     await toolRuntime.endAll();
@@ -290,7 +281,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
   return {
     stop,
     stopped,
-    reload,
+    reload: reloads.reload,
   };
 }
 

@@ -343,9 +343,16 @@ export const events = {
   }),
   config_update: event({
     summary:
-      'config.json was read again: which settings have changed, and which of them count only after a restart. `session_id` is empty.',
+      'config.json was read again, because it changed or somebody asked: which settings have changed, and which of them count only after a restart. With a `problem` it cannot be used, and the config before it stays in force. `session_id` is empty.',
     live: false,
-    payload: () => z.object({ ...inDaemon, changed: z.array(z.string()), needs_restart: z.array(z.string()) }),
+    payload: () =>
+      z.object({
+        ...inDaemon,
+        changed: z.array(z.string()),
+        needs_restart: z.array(z.string()),
+        /** Why config.json cannot be used. */
+        problem: z.string().optional(),
+      }),
   }),
   tools_update: event({
     summary: 'A tool was added, changed or removed while the daemon runs; list_tools tells the rest. `session_id` is empty.',

@@ -133,7 +133,8 @@ function ruleNotice({ op, session_id, workspace, rule, by }: EventPayload<'rule_
   return info('permission', `rule ${op} ${where}: ${quote(ruleText(rule))} (by ${describeAnswerer(by)})`);
 }
 
-function configNotices({ changed, needs_restart: needsRestart }: EventPayload<'config_update'>): Notice[] {
+function configNotices({ changed, needs_restart: needsRestart, problem }: EventPayload<'config_update'>): Notice[] {
+  if (problem !== undefined) return [alarm('daemon', `${reasonLine(problem)}; the config before it stays in force`)];
   const what = changed.length === 0 ? 'nothing has changed' : quote(changed.join(', '));
   const late = needsRestart.length === 0 ? '' : `; after a restart only: ${quote(needsRestart.join(', '))}`;
   return [info('daemon', `config.json was read again: ${what}${late}`)];

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmdirSync, symlinkSync, writeFileSync } from '
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
+import { isEvent, listenTo } from '../support/wire.js';
 import { runCommand, runJsonLine, runOk } from './run-cli.js';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -10,19 +11,21 @@ function writeConfig({ paths }: TestDaemon, config: unknown): void {
   writeFileSync(join(paths.configDir, 'config.json'), typeof config === 'string' ? config : JSON.stringify(config));
 }
 
-test('an edited config is seen in the status, read by daemon reload, and what changed is named', async () => {
+test('an edited config counts at once, and daemon reload says what changed since it was asked the last time', async () => {
   await using daemon = await startDaemon({ config: { model: 'offline/one', limits: { model_attempts: 3 } } });
+  const events = await listenTo(daemon, { session_id: '*' });
   expect(await runJsonLine(daemon, ['daemon', 'status'])).toMatchObject({ config_stale: false, config_warnings: [] });
   expect(await runOk(daemon, ['daemon', 'reload'])).toBe('nothing in config.json changed\n');
 
   const provider = { api: 'anthropic', base_url: 'http://127.0.0.1:1', api_key: 'a-secret' };
   writeConfig(daemon, { model: 'offline/two', limits: { model_attempts: 3, runs_at_once: 2 }, providers: { near: provider } });
-  expect(await runOk(daemon, ['daemon', 'status'])).toMatch(/config changed .*berth daemon reload/);
+  const { payload } = await events.until(isEvent('config_update'));
+  expect(payload).toMatchObject({ changed: ['model', 'limits.runs_at_once', 'providers.near'], needs_restart: ['limits.runs_at_once'] });
+  expect(await runJsonLine(daemon, ['daemon', 'status'])).toMatchObject({ config_stale: false, model: 'offline/two' });
+  expect(await runOk(daemon, ['daemon', 'status'])).not.toContain('config changed');
   const { code, stdout, stderr } = await runCommand(daemon, ['daemon', 'reload']);
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'changed: model, limits.runs_at_once, providers.near\n' });
   expect(stderr).toBe('berth: limits.runs_at_once counts after berth daemon restart\n');
-  expect(await runJsonLine(daemon, ['daemon', 'status'])).toMatchObject({ config_stale: false, model: 'offline/two' });
-  expect(await runOk(daemon, ['daemon', 'status'])).not.toContain('config changed');
 });
 
 test('a config that cannot be used is refused with the key, and the one before it stays in force', async () => {

@@ -73,6 +73,10 @@ test('what is not of one session is told: rules, trust, the config, tools, and t
     'daemon: config.json was read again: model, limits.runs_at_once; after a restart only: limits.runs_at_once',
   ]);
   expect(tell('config_update', { changed: [], needs_restart: [] })).toEqual(['daemon: config.json was read again: nothing has changed']);
+  const problem = 'config.json: there is no key modle; did you mean model? (line 2, column 3)';
+  expect(tell('config_update', { changed: [], needs_restart: [], problem })).toEqual([
+    `!daemon: ${problem}; the config before it stays in force`,
+  ]);
   expect(tell('tools_update', { op: 'removed', tool_name: 'x' })).toEqual(['daemon: tool removed: x']);
   expect(tell('daemon_update', { state: 'draining' })).toEqual(['daemon: takes no new runs, and stops when those in progress have ended']);
 });

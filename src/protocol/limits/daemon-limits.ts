@@ -21,6 +21,10 @@ export const daemonLimits = {
   searchBatchCharsMax: 128 * 1024,
   vacuumPagesMax: 500,
   // Daemon
+  /** A file that is watched is read when nothing has happened to it for so long: an editor writes in several steps. */
+  fileSettleMs: 100,
+  /** Of what an event says about a config that cannot be used. */
+  configProblemCharsMax: 2_000,
   stopMs: 4_000,
   /** The longest delay of setTimeout: a signed 32-bit integer. */
   timerMaxMs: 2 ** 31 - 1,

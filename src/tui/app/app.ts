@@ -16,7 +16,8 @@ import { createKeyMap, type KeySettings } from '../keys/key-map.js';
 import { createNoticeBoard } from './notice-board.js';
 import { createScreenMemory, type MemoryFile } from './screen-memory.js';
 import { createSessionPane, type SessionPane } from '../pane/session-pane.js';
-import { watchRequests } from './request-watch.js';
+import { watchAround } from './watch-around.js';
+import { noticesOf } from '../../view/notices.js';
 
 export interface TuiOptions {
   berth: Berth;
@@ -270,7 +271,13 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
     for (const text of options.notices ?? []) board.say(text);
     for (const problem of keyProblems) board.say(problem, 'alarm');
     listen(pane);
-    watch = watchRequests(berth, () => pane.lookAround());
+    watch = watchAround(berth, {
+      onChange: () => pane.lookAround(),
+      onConfig(event) {
+        for (const { text, level } of noticesOf(event)) board.say(text, level);
+        loop.invalidate();
+      },
+    });
     signs.show(pane.attached.view());
     loop.invalidate();
     loop.flush();

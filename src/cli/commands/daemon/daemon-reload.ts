@@ -11,9 +11,11 @@ export const daemonReload: Subcommand = {
   usage: 'daemon reload',
   summary: 'Make the daemon read config.json again, and say what changed.',
   options: { '--json': 'print the answer as JSON' },
-  notes: 'A config that cannot be used is refused, and the one before it stays in force. Sessions keep what they were made with.',
+  notes:
+    'The file is watched, so that a change counts without this, too; what is told is what changed since this was asked the last time.\n' +
+    'A config that cannot be used is refused, and the one before it stays in force. Sessions keep what they were made with.',
   examples: {
-    'berth daemon reload': 'after editing config.json',
+    'berth daemon reload': 'what did the edit change?',
   },
   async run({ json }: Args, cli) {
     const berth = await cli.connect({ autostart: false });

@@ -38,7 +38,7 @@ export const daemonStatus: Subcommand = {
         ['config', found.config_dir],
         ...(found.config_problem === null
           ? []
-          : [['config not read', `${found.config_problem}; the one before it counts; mend it, then berth daemon reload`]]),
+          : [['config not read', `${found.config_problem}; the one before it counts until it is mended`]]),
         ...(found.config_stale === true && found.config_problem === null
           ? [['config changed', 'config.json was changed after it was read; berth daemon reload reads it']]
           : []),

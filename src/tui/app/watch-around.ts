@@ -1,14 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Berth } from '../../client/connect.js';
 import type { EventStream } from '../../client/event-client.js';
+import type { WireEvent } from '../../protocol/events.js';
 
 /** After a lost connection the stream is opened again with backoff. */
 const tuning = { retryMinMs: 250, retryMaxMs: 5_000 } as const;
 const everySession = '*';
 const heard = new Set(['ui_request', 'ui_resolved', 'session_update']);
 
-/** Calls back when a question of any session is put or resolved. */
-export function watchRequests(berth: Pick<Berth, 'subscribe'>, onChange: () => void): { close(): void } {
+interface Listener {
+  /** A question of any session was put or resolved. */
+  onChange(): void;
+  /** config.json was read again. */
+  onConfig(event: Extract<WireEvent, { type: 'config_update' }>): void;
+}
+
+/** Listens to what the events of one session do not tell. */
+export function watchAround(berth: Pick<Berth, 'subscribe'>, { onChange, onConfig }: Listener): { close(): void } {
   const closing = new AbortController();
   let stream: EventStream | undefined;
 
@@ -19,7 +27,10 @@ export function watchRequests(berth: Pick<Berth, 'subscribe'>, onChange: () => v
       return;
     }
     onChange();
-    for await (const { type } of stream) if (heard.has(type)) onChange();
+    for await (const event of stream) {
+      if (heard.has(event.type)) onChange();
+      if (event.type === 'config_update') onConfig(event);
+    }
   }
 
   async function run(): Promise<void> {
