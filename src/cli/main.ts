@@ -37,6 +37,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   model: async () => (await import('./commands/model.js')).model,
   models: async () => (await import('./commands/models.js')).models,
   mode: async () => (await import('./commands/mode.js')).mode,
+  doctor: async () => (await import('./commands/doctor/doctor.js')).doctor,
   artifact: async () => (await import('./commands/artifact.js')).artifact,
   completion: async () => (await import('./commands/shell/completion.js')).completion,
   man: async () => (await import('./commands/shell/man.js')).man,
