@@ -249,3 +249,23 @@ test('what tools, queues and people do is told in lines', async () => {
   await runOk(daemon, ['rm', session, '--yes']);
   expect(await watch.finished()).toMatchObject({ code: 0, stdout: expect.stringContaining('[session] deleted\n') });
 });
+
+test('an answer that comes after its question was closed is not sent as a message', async () => {
+  await using daemon = await startDaemon();
+  const session = await newSession(daemon, 'late');
+  await runOk(daemon, ['send', session, 'echo this with approval']);
+  const id = await openQuestion(daemon);
+  await using view = startCommand(daemon, ['attach', session]);
+  await view.until((text) => text.includes('[question]'));
+  await runOk(daemon, ['answer', id, 'a']);
+  await view.until((text) => text.includes('[run] completed'));
+  for (const line of ['a', 'R', '/steer s']) view.type(`${line}\n`);
+  view.type('say after\n');
+  view.endInput();
+  const { stdout } = await view.finished();
+  for (const key of ['a', 'R']) {
+    expect(stdout).toContain(`[not done] nothing is asked any more; to send it as a message, /steer ${key}; typed: ${key}\n`);
+  }
+  const sent = (await runJson(daemon, ['log', session])).filter(({ role }) => role === 'user').map(({ text }) => text);
+  expect(sent).toEqual(['echo this with approval', 's', 'say after']);
+});

@@ -4,7 +4,7 @@ import type { CommandInput } from '../../protocol/commands/commands.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
 import { modeNames, modes } from '../../view/modes.js';
 import { printableLine } from '../../view/printable.js';
-import { isSecret, readAnswer } from '../../view/questions.js';
+import { isSecret, readAnswer, toCard } from '../../view/questions.js';
 import { inputKindText } from '../../view/queue-text.js';
 import type { SentInput } from '../../view/sent-inputs.js';
 import { shortId } from '../../view/short-ids.js';
@@ -61,6 +61,15 @@ const help = [
   '  //TEXT         send a text that begins with a slash',
 ];
 
+const observerHelp = [
+  'This view only looks; berth attach without --observe sends and answers. A line is one of these:',
+  '  /show          all of the question, however long',
+  '  /queue         what waits',
+  '  /mode          what needs a yes',
+  '  /model         which model it talks to',
+  '  /quit          leave (so do ctrl-D and ctrl-C)',
+];
+
 /** Slash commands of observers; those that set something with a text tell it without one. */
 const looking = /^\/(help|show|queue|quit|(model|mode)\s*$)/;
 
@@ -70,6 +79,8 @@ export function createLineInput({ berth, session, note, recallHint, showQuestion
   let last: Promise<void> = Promise.resolve();
   /** Requests whose answers were accepted but are not in the view yet. */
   let answered: string[] = [];
+  /** The question that was open last, until a message is sent: its answer may come too late. */
+  let lastAsked: UiRequest | undefined = view().state.requests[0];
 
   const slashCommands: Record<string, (text: string, questionId: string | undefined) => Promise<void> | void> = {
     follow: (text) => submit('follow_up', text),
@@ -106,13 +117,15 @@ export function createLineInput({ berth, session, note, recallHint, showQuestion
       asked.then(orRefused).catch((error: unknown) => reportFailure(`/compact ${instruction}`.trimEnd(), error));
     },
     quit: leave,
-    help: () => help.forEach(note),
+    help: () => (isObserver ? observerHelp : help).forEach(note),
   };
 
   function question(): UiRequest | undefined {
     const { requests } = view().state;
     answered = answered.filter((id) => requests.some(({ request_id }) => request_id === id));
-    return requests.find(({ request_id }) => !answered.includes(request_id));
+    const open = requests.find(({ request_id }) => !answered.includes(request_id));
+    lastAsked = open ?? lastAsked;
+    return open;
   }
 
   async function respond(answer: CommandInput<'ui_response'>): Promise<void> {
@@ -134,11 +147,13 @@ export function createLineInput({ berth, session, note, recallHint, showQuestion
 
   async function submit(kind: 'steer' | 'follow_up', text: string): Promise<void> {
     if (text.trim() === '') throw new Refused('there is no text to send');
+    lastAsked = undefined;
     await reportDelivery(await session.send(kind, { text, if_idle: 'reject' }));
   }
 
   /** Sends a prompt, which becomes a steer if a run begins at the same moment. */
   async function prompt(text: string, if_busy: 'steer' | 'follow_up'): Promise<void> {
+    lastAsked = undefined;
     await reportDelivery(await session.send('prompt', { text, if_busy }));
   }
 
@@ -165,6 +180,11 @@ export function createLineInput({ berth, session, note, recallHint, showQuestion
     note(`[not sent] the run was interrupted; /resume continues it, a new message leaves it behind; ${recallHint}: ${text}`);
   }
 
+  /** Whether a text is the key of a choice of the question that was open last, and nothing was sent since. */
+  function isLateAnswer(text: string): boolean {
+    return lastAsked !== undefined && toCard(lastAsked).choices.some(({ key }) => key === text.trim().toLowerCase());
+  }
+
   /** Whether the open question has changed since the line was begun; prints a note if so. */
   function isOutdated(line: string, questionId: string | undefined): boolean {
     if (question()?.request_id === questionId) return false;
@@ -183,6 +203,8 @@ export function createLineInput({ berth, session, note, recallHint, showQuestion
       const read = readAnswer(request, text);
       if (!read.ok) throw new Refused(`type ${read.hint}; /skip gives no answer, /steer TEXT goes on without`);
       await respond({ request_id: request.request_id, result: read.result });
+    } else if (isLateAnswer(text)) {
+      throw new Refused(`nothing is asked any more; to send it as a message, /steer ${text.trim()}`);
     } else if (text.trim() !== '') {
       if (run) await submit('steer', text);
       else await prompt(text, 'steer');

@@ -1,12 +1,25 @@
 import { actions, type Action } from './actions.js';
 import type { PaneParts } from '../pane/session-pane.js';
 
+/** What an observer may not do. */
+const changing: ReadonlySet<string> = new Set([
+  'send',
+  'followUp',
+  'question',
+  'branchHere',
+  'queueEdit',
+  'queueHold',
+  'queueEarlier',
+  'queueRemove',
+] satisfies Action['name'][]);
+
 /** What the keys do here and now, most useful first. */
-export function hintsFor({ keyMap, editor, focus, view, answering }: PaneParts, hasOverlay: boolean): string[] {
+export function hintsFor({ keyMap, editor, focus, view, answering, context }: PaneParts, hasOverlay: boolean): string[] {
   if (hasOverlay) return [];
   const here = focus();
   const { run } = view().state;
   const isWanted = ({ name }: Action): boolean => {
+    if (context.isObserver && changing.has(name)) return false;
     if (name === 'send' || name === 'followUp') return !editor.isEmpty() && (name === 'send' || run !== null);
     if (name === 'help') return editor.isEmpty();
     return name !== 'question' || answering.current() !== undefined;
@@ -15,7 +28,7 @@ export function hintsFor({ keyMap, editor, focus, view, answering }: PaneParts, 
     (action) => action.hint !== undefined && (action.focus === here || action.focus === 'always') && isWanted(action),
   );
   const near = [...wanted.filter((action) => action.focus === here), ...wanted.filter((action) => action.focus !== here)];
-  const stop = run && !run.aborting ? ['Esc Esc stop'] : [];
+  const stop = run && !run.aborting && !context.isObserver ? ['Esc Esc stop'] : [];
   const hints = near.map(({ name, hint = '' }) => `${keyMap.keysOf(name)[0] ?? ''} ${name === 'send' && run ? 'steer' : hint}`);
   return here === 'editor' ? [...stop, ...hints] : [...hints, 'Esc back'];
 }

@@ -158,6 +158,7 @@ export function createAnswering({ context, attached, release }: Deps): Answering
   }
 
   function hintFor(card: RequestCard, isFocused: boolean, isEditorEmpty: boolean): string {
+    if (context.isObserver) return 'you are only watching: berth answer answers it';
     const needsText = card.choices.length === 0;
     if (needsText) return 'Ctrl-O answers';
     if (isFocused) return 'press a key to answer · v all of it · Esc back to the editor';
