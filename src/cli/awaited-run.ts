@@ -28,6 +28,11 @@ interface TextWatcher {
   onNotice(line: string): void;
 }
 
+interface AskedWatcher extends TextWatcher {
+  /** A question of the run waits for a person; called once for each. */
+  onAsked(request: UiRequest): void;
+}
+
 export interface RunWatcher extends TextWatcher {
   /** The requests that are open now; called when that may have changed. */
   onRequests(requests: readonly UiRequest[]): void;
@@ -36,7 +41,12 @@ export interface RunWatcher extends TextWatcher {
 }
 
 /** Waits for the end of a run, and streams the text of its answers without repetition. */
-export async function awaitRun(berth: Berth, sessionId: string, runId: string, { onText, onNotice }: TextWatcher): Promise<AwaitedRun> {
+export async function awaitRun(
+  berth: Berth,
+  sessionId: string,
+  runId: string,
+  { onText, onNotice, onAsked }: AskedWatcher,
+): Promise<AwaitedRun> {
   const attached = await berth.attach(sessionId);
   const announced = new Set<string>();
   try {
@@ -45,9 +55,9 @@ export async function awaitRun(berth: Berth, sessionId: string, runId: string, {
       onNotice,
       onHeard: () => undefined,
       onRequests(requests) {
-        for (const { request_id } of requests.filter((request) => !announced.has(request.request_id))) {
-          announced.add(request_id);
-          onNotice(`the run asks a person; see berth answer (${request_id})`);
+        for (const request of requests.filter(({ request_id }) => !announced.has(request_id))) {
+          announced.add(request.request_id);
+          onAsked(request);
         }
       },
     });

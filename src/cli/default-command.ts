@@ -1,8 +1,8 @@
-import { fstatSync } from 'node:fs';
 import type { Berth } from '../client/connect.js';
 import { listSessions } from '../client/resolve.js';
 import { printable } from '../view/printable.js';
 import { shortId } from '../view/short-ids.js';
+import { describeAsked } from './advice.js';
 import { alignColumns } from './terminal/columns.js';
 import { currentDirectory } from './directory.js';
 import { exit, Refused, type ExitCode } from './exit.js';
@@ -14,14 +14,12 @@ import { newestOrNew } from './newest.js';
 import { sendAndWait } from './commands/send.js';
 import type { Subcommand, Cli } from './subcommand.js';
 import { outputColumns, writeOut } from './terminal/standard-streams.js';
-import { readStdin } from './terminal/stdin.js';
+import { hasInput, readStdin } from './terminal/stdin.js';
 import { viewSession } from './attach/attached-view.js';
 import { canOpenTui, openTuiSession } from './attach/open-tui.js';
 
 const welcomeTitle = 'welcome';
 const welcomePrompt = 'help';
-/** Delay of the hint that standard input is being read. */
-const tuning = { hintMs: 1_000 } as const;
 
 /**
  * `berth` without arguments: at a terminal it opens the newest session of this directory, a text on standard input is sent to that
@@ -47,14 +45,8 @@ export const defaultCommand: Subcommand = {
 
 /** The text on standard input. Ignored under `npm start`, whose parent may leave it open for ever. */
 async function readPrompt(cli: Cli): Promise<string> {
-  const stdin = fstatSync(0);
-  if (isNpmStart() || !(stdin.isFile() || stdin.isFIFO() || stdin.isSocket())) return '';
-  const hint = setTimeout(() => cli.notice('reading a prompt from standard input until it ends'), tuning.hintMs);
-  try {
-    return await readStdin();
-  } finally {
-    clearTimeout(hint);
-  }
+  if (isNpmStart() || !hasInput()) return '';
+  return readStdin(cli.notice, 'reading a prompt from standard input until it ends');
 }
 
 function isNpmStart(): boolean {
@@ -68,6 +60,7 @@ async function showWelcome(cli: Cli, berth: Berth): Promise<ExitCode> {
   const { outcome, error } = await awaitRun(berth, sessionId, runId, {
     onText: (messageId, piece) => page.flow(messageId, piece),
     onNotice: cli.notice,
+    onAsked: (request) => describeAsked(request, shortId(sessionId)).forEach(cli.notice),
   });
   page.endLine();
   if (outcome !== 'completed') throw new Refused(`the run was ${outcome}${error ? `: ${error.message}` : ''}`);

@@ -53,7 +53,7 @@ export const answer: Subcommand = {
       else for (const line of requestLines(request, { style: createStyle(isColoured()) })) cli.print(line);
       return exit.ok;
     }
-    const typed = words.length === 1 && words[0] === '-' ? (await readStdin()).replace(/\n$/, '') : words.join(' ');
+    const typed = words.length === 1 && words[0] === '-' ? (await readStdin(cli.notice)).replace(/\n$/, '') : words.join(' ');
     if (!cancel && words.length === 0) throw new WrongUsage(`an answer is missing: ${hintOf(request)}`);
     const result = cancel ? undefined : toResult(request, typed, reason);
     const { request_id } = request;

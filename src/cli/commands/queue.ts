@@ -31,7 +31,7 @@ const layout = { textColumnsMax: 100 } as const;
 const actions: Record<string, (target: Target) => Promise<void>> = {
   edit: async (target) => {
     const [typed, ...words] = target.words;
-    const text = words.length === 0 || (words.length === 1 && words[0] === '-') ? await readStdin() : words.join(' ');
+    const text = words.length === 0 || (words.length === 1 && words[0] === '-') ? await readStdin(target.cli.notice) : words.join(' ');
     if (text.trim() === '') throw new WrongUsage('the new text is missing');
     await update(target, typed, { text }, 'changed');
   },

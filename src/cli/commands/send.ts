@@ -1,9 +1,8 @@
-import { fstatSync } from 'node:fs';
 import type { Berth } from '../../client/connect.js';
 import { SessionUnclear } from '../../client/resolve.js';
 import { limits } from '../../protocol/limits.js';
 import { shortId } from '../../view/short-ids.js';
-import { describeRunEnd } from '../advice.js';
+import { describeAsked, describeRunEnd } from '../advice.js';
 import { awaitRun } from '../awaited-run.js';
 import { exit, WrongUsage, type ExitCode } from '../exit.js';
 import { refuseLongText } from '../input-text.js';
@@ -11,7 +10,7 @@ import { newestOrNew } from '../newest.js';
 import { createLineWriter } from '../terminal/line-writer.js';
 import { orRefused } from '../refusals.js';
 import { outputColumns, writeOut } from '../terminal/standard-streams.js';
-import { readStdin } from '../terminal/stdin.js';
+import { hasPipedInput, readStdin } from '../terminal/stdin.js';
 import type { Subcommand, Cli } from '../subcommand.js';
 
 interface Args {
@@ -47,7 +46,7 @@ export const send: Subcommand = {
   async run({ session, text, steer, followUp, wait, json }: Args, cli) {
     if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
     const berth = await cli.connect();
-    const [named, message] = await readWords(session, text, (name) => isSession(cli, berth, name));
+    const [named, message] = await readWords(session, text, (name) => isSession(cli, berth, name), cli.notice);
     if (message.trim() === '') throw new WrongUsage('there is no text to send');
     const sessionId = named === undefined ? await newestOrNew(berth, cli.notice) : await cli.resolve(berth, named);
     const accepted = await submit(berth, sessionId, message, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
@@ -73,6 +72,7 @@ async function readWords(
   first: string | undefined,
   second: string | undefined,
   isKnown: (name: string) => Promise<boolean>,
+  notice: (line: string) => void,
 ): Promise<[session: string | undefined, text: string]> {
   const isName =
     /^(\.|ses_\w+)$/.test(first ?? '') || (second === undefined && first !== undefined && hasPipedInput() && (await isKnown(first)));
@@ -81,13 +81,7 @@ async function readWords(
   const [session, text] = second === undefined && !isName ? [undefined, first] : [first, second];
   if (text !== undefined && text !== '-') return [session, text];
   if (text === undefined && process.stdin.isTTY) throw new WrongUsage('the text is missing: berth send [SESSION] "text"');
-  return [session, await readStdin()];
-}
-
-/** Whether standard input is a file or a pipe. */
-function hasPipedInput(): boolean {
-  const stdin = fstatSync(0);
-  return stdin.isFile() || stdin.isFIFO();
+  return [session, await readStdin(notice)];
 }
 
 async function isSession(cli: Cli, berth: Berth, name: string): Promise<boolean> {
@@ -107,9 +101,12 @@ interface Accepted {
   input_id: string;
 }
 
-/** Sends a prompt, streams the answer and reports the end of the run. */
+/** Sends a prompt, streams the answer and reports the end of the run, or that it waits for an answer, which nobody can give here. */
 export async function sendAndWait(cli: Cli, berth: Berth, sessionId: string, text: string): Promise<ExitCode> {
-  return waitForAnswer(cli, berth, await submit(berth, sessionId, text, 'prompt'), undefined);
+  const accepted = await submit(berth, sessionId, text, 'prompt');
+  let leave: (code: ExitCode) => void = () => undefined;
+  const left = new Promise<ExitCode>((resolve) => (leave = resolve));
+  return Promise.race([left, waitForAnswer(cli, berth, accepted, undefined, () => leave(exit.asked))]);
 }
 
 async function submit(berth: Berth, session_id: string, text: string, kind: 'prompt' | 'steer' | 'follow_up'): Promise<Accepted> {
@@ -122,7 +119,7 @@ async function submit(berth: Berth, session_id: string, text: string, kind: 'pro
   return { session_id, run_id, input_id };
 }
 
-async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: true | undefined): Promise<ExitCode> {
+async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: true | undefined, onAsked?: () => void): Promise<ExitCode> {
   const { session_id: sessionId, run_id: runId } = accepted;
   const page = createLineWriter(writeOut, outputColumns);
   process.once('SIGINT', () => {
@@ -132,6 +129,11 @@ async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: t
   const { runId: _waitedFor, ...run } = await awaitRun(berth, sessionId, runId, {
     onText: (messageId, piece) => (json ? undefined : page.flow(messageId, piece)),
     onNotice: cli.notice,
+    onAsked(request) {
+      page.endLine();
+      describeAsked(request, shortId(sessionId)).forEach(cli.notice);
+      onAsked?.();
+    },
   });
   page.endLine();
   if (json) cli.printJson({ ...accepted, ...run });

@@ -3,9 +3,8 @@ import type { Berth } from '../../client/connect.js';
 import type { RunOutcome } from '../../protocol/events.js';
 import { limits } from '../../protocol/limits.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
-import { toCard } from '../../view/questions.js';
 import { shortId } from '../../view/short-ids.js';
-import { describeRunEnd } from '../advice.js';
+import { describeAsked, describeRunEnd } from '../advice.js';
 import { followRun, type AwaitedRun } from '../awaited-run.js';
 import { exit, Refused, type ExitCode } from '../exit.js';
 import { orRefused } from '../refusals.js';
@@ -99,10 +98,8 @@ export async function runPrompt({ berth, sessionId, text, approve, isChosen, isT
     ended.catch(() => undefined);
     if (ending.kind === 'left') return await leave(ended);
     if (ending.kind === 'ended') return end(ending.run);
-    const id = shortId(ending.request.request_id);
     output.mark({ type: 'asked', session_id: sessionId, run_id, request: ending.request });
-    tell(`the run waits for an answer: ${toCard(ending.request).title}`);
-    tell(`berth answer ${id} --show shows the question, berth answer ${id} VALUE answers it; berth wait ${session} waits for the end`);
+    describeAsked(ending.request, session).forEach(tell);
     return exit.asked;
   } finally {
     process.off('SIGINT', interrupt);

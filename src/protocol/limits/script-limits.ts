@@ -7,6 +7,8 @@ export const scriptLimits = {
   interruptAgainMs: 2_000,
   /** Of `berth wait`: what a timer can wait. */
   waitSecondsMax: 2_000_000,
+  /** How long `berth run "text"` waits for the first byte of a standard input that is a socket, which may never end. */
+  pipedInputWaitMs: 1_000,
   /** The longest pause of `berth replay`, unless a speed was chosen. */
   replayPauseMs: 1_000,
   /** What a completion may take: somebody waits with a finger on the tab key. */

@@ -55,7 +55,7 @@ export const permissionsTest: Subcommand = {
     if ((words.length === 0) === (path === undefined))
       throw new WrongUsage('give either a command or --path; see berth permissions test --help');
     const mode = named === undefined ? undefined : readMode(named);
-    const command = words[0] === '-' ? (await readStdin()).replace(/\n$/, '') : words[0];
+    const command = words[0] === '-' ? (await readStdin(cli.notice)).replace(/\n$/, '') : words[0];
     const berth = await cli.connect();
     const found = orRefused(
       await berth.call('get_ruling', {

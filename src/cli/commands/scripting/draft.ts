@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import type { Berth } from '../../../client/connect.js';
 import { makeId } from '../../../protocol/ids.js';
 import type { DraftView } from '../../../protocol/views.js';
@@ -8,7 +7,7 @@ import { refuseLongText } from '../../input-text.js';
 import { orRefused } from '../../refusals.js';
 import type { Subcommand } from '../../subcommand.js';
 import { isTerminal, writeOut } from '../../terminal/standard-streams.js';
-import { readStdin } from '../../terminal/stdin.js';
+import { hasInput, readStdin } from '../../terminal/stdin.js';
 
 interface Args {
   session?: string;
@@ -37,7 +36,7 @@ export const draft: Subcommand = {
   },
   async run({ session, append = false, clear = false, json }: Args, cli) {
     if (append && clear) throw new WrongUsage('--append and --clear exclude each other');
-    const text = clear || !hasInput() ? '' : (await readStdin()).replace(/\n$/, '');
+    const text = clear || !hasInput() ? '' : (await readStdin(cli.notice)).replace(/\n$/, '');
     if (append && text.trim() === '') throw new WrongUsage('there is no text on standard input to append');
     const berth = await cli.connect();
     const sessionId = await cli.resolve(berth, session);
@@ -54,12 +53,6 @@ export const draft: Subcommand = {
     return exit.ok;
   },
 };
-
-/** Whether standard input is something to read to its end, as against a terminal or /dev/null. */
-function hasInput(): boolean {
-  const stdin = fstatSync(0);
-  return stdin.isFile() || stdin.isFIFO() || stdin.isSocket();
-}
 
 /** The newest draft, with all of its text. */
 async function readNewest(berth: Berth, session_id: string): Promise<DraftView | undefined> {

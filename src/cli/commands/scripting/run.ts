@@ -42,9 +42,10 @@ export const run: Subcommand = {
   },
   excess: 'a text of several words goes in quotes: berth run "text"',
   notes: [
-    'The answer goes to standard output as it comes; tools and notices go to standard error, a line each. A text of -, or none, is read',
-    'from standard input. A denied call is told to the model, and the run goes on. Questions other than approvals are for people: without a',
-    'terminal the run is left waiting for berth answer.',
+    'The answer goes to standard output as it comes; tools and notices go to standard error, a line each. What a file or a',
+    'pipe feeds to standard input goes below the text, in the same message; a text of -, or none, is read from there alone. In a loop that',
+    'reads its own standard input, berth run "text" </dev/null leaves that alone. A denied call is told to the model, and the run goes on.',
+    'Questions other than approvals are for people: without a terminal the run is left waiting for berth answer.',
     '',
     'Ctrl-C detaches and says how to come back; the run goes on. A second one right after it stops the run.',
     '',
@@ -54,6 +55,7 @@ export const run: Subcommand = {
   examples: {
     'berth run "what does this repository do?"': 'an answer on standard output',
     'git diff | berth run --quiet --mode read_only > review.md': 'a text from a pipe, the answer to a file',
+    'make 2>&1 | berth run "why does this fail?"': 'a text, and below it what is piped in',
     'berth run --approve allow-once "make the tests pass"': 'nobody is asked, every call is allowed',
     'berth run --json "list the flaky tests" | jq -r \'select(.type=="result").output\'': 'for programs',
     'berth run --session . "and now the docs"': 'go on with the newest session of this directory',
@@ -65,7 +67,7 @@ export const run: Subcommand = {
       throw new WrongUsage('--title is for a new session; berth rename names one that is there');
     }
     const fields = readSettings(settings);
-    const text = await readText(typed, 'berth run "text"');
+    const text = await readText(typed, 'berth run "text"', cli.notice);
     refuseLongText(text);
     // Without the capability, a daemon that denies what nobody can answer (when_detached) would not wait for the answer.
     const berth = await cli.connect({ uiCapabilities: isThere ? ['select', 'confirm', 'input', 'editor'] : ['select'] });
