@@ -1,4 +1,8 @@
+import { limits } from '../protocol/limits.js';
 import type { SessionListRow } from '../protocol/views.js';
+import { clipLine } from '../view/clip-text.js';
+import { printableLine } from '../view/printable.js';
+import { sessionTitle } from '../view/session-list.js';
 import type { Berth } from './connect.js';
 
 /** A session name that matches no session, or several. */
@@ -15,9 +19,12 @@ export async function newestSession(berth: Berth, cwds: readonly string[]): Prom
   return undefined;
 }
 
+/** Of a candidate for an unclear name. */
+const layout = { candidatesMax: 5, candidateCharsMax: 60 } as const;
+
 /**
  * Resolves the name of a session: `.` is the newest of `cwd`, anything else a unique prefix of an id (with or without
- * `ses_`), or a title. Archived sessions are found too.
+ * `ses_`), a title, or the beginning of what lists show as one. Archived sessions are found too.
  */
 export async function resolveSession(berth: Berth, name: string, cwd: string): Promise<string> {
   if (name === '.') {
@@ -25,14 +32,51 @@ export async function resolveSession(berth: Berth, name: string, cwd: string): P
     if (!newest) throw new SessionUnclear(`there is no session of ${cwd} yet; make one with berth new`);
     return newest.session_id;
   }
-  const all = [...(await listSessions(berth, { query: name })), ...(await listSessions(berth, { query: name, archived: true }))];
-  const byId = all.filter(({ session_id: id }) => id.startsWith(name) || id.startsWith(`ses_${name}`));
-  const found = all.filter(({ session_id: id, title }) => id === name || title === name);
-  const matches = found.length > 0 ? found : byId;
+  const named = await findNamed(berth, name);
+  const matches = named.length > 0 ? named : await findShown(berth, name);
   if (matches.length === 1) return matches[0]?.session_id ?? '';
   if (matches.length === 0) throw new SessionUnclear(`there is no session ${name}; see berth ls`);
-  const some = matches.slice(0, 5).map(({ session_id, title }) => `${session_id}${title === '' ? '' : ` (${title})`}`);
-  throw new SessionUnclear(`${name} could be ${matches.length} sessions: ${some.join(', ')}; name one by its id`);
+  const some = matches.slice(0, layout.candidatesMax).map(describeCandidate);
+  const more = matches.length > some.length ? ' …' : '';
+  throw new SessionUnclear(`${name} could be ${matches.length} sessions: ${some.join(', ')}${more}; name one by its id`);
+}
+
+/** Whether a text is the name of exactly one session: its id, the beginning of that, or its title. What may as well be a message is no name. */
+export async function isSessionName(berth: Berth, name: string): Promise<boolean> {
+  return (await findNamed(berth, name)).length === 1;
+}
+
+/** The sessions with this id or title, or else those whose ids begin so. */
+async function findNamed(berth: Berth, name: string): Promise<SessionListRow[]> {
+  const all = await listEverySession(berth, name);
+  const found = all.filter(({ session_id: id, title }) => id === name || title === name);
+  return found.length > 0 ? found : all.filter(({ session_id: id }) => id.startsWith(name) || id.startsWith(`ses_${name}`));
+}
+
+/** The sessions that lists call so, or else those whose names there begin so. A list may have cut a name, with an ellipsis at its end. */
+async function findShown(berth: Berth, name: string): Promise<SessionListRow[]> {
+  const typed = printableLine(name)
+    .replace(/\u2026$/, '')
+    .trimEnd();
+  if (typed.length < limits.sessionPrefixCharsMin) return [];
+  const all = await listEverySession(berth);
+  const found = all.filter((row) => shownName(row) === typed);
+  return found.length > 0 ? found : all.filter((row) => shownName(row).startsWith(typed));
+}
+
+/** Archived sessions come last. */
+async function listEverySession(berth: Berth, query?: string): Promise<SessionListRow[]> {
+  const fits = query === undefined ? {} : { query };
+  return [...(await listSessions(berth, fits)), ...(await listSessions(berth, { ...fits, archived: true }))];
+}
+
+function shownName(row: SessionListRow): string {
+  return printableLine(sessionTitle(row));
+}
+
+function describeCandidate(row: SessionListRow): string {
+  const name = shownName(row);
+  return `${row.session_id}${name === '' ? '' : ` (${clipLine(name, layout.candidateCharsMax)})`}`;
 }
 
 interface ListFilter {

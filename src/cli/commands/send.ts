@@ -1,5 +1,5 @@
 import type { Berth } from '../../client/connect.js';
-import { SessionUnclear } from '../../client/resolve.js';
+import { isSessionName, SessionUnclear } from '../../client/resolve.js';
 import { limits } from '../../protocol/limits.js';
 import { shortId } from '../../view/short-ids.js';
 import { describeAsked, describeRunEnd } from '../advice.js';
@@ -46,7 +46,7 @@ export const send: Subcommand = {
   async run({ session, text, steer, followUp, wait, json }: Args, cli) {
     if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
     const berth = await cli.connect();
-    const [named, message] = await readWords(session, text, (name) => isSession(cli, berth, name), cli.notice);
+    const [named, message] = await readWords(session, text, (name) => isSession(berth, name), cli.notice);
     if (message.trim() === '') throw new WrongUsage('there is no text to send');
     const sessionId = named === undefined ? await newestOrNew(berth, cli.notice) : await cli.resolve(berth, named);
     const accepted = await submit(berth, sessionId, message, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
@@ -84,15 +84,13 @@ async function readWords(
   return [session, await readStdin(notice)];
 }
 
-async function isSession(cli: Cli, berth: Berth, name: string): Promise<boolean> {
+async function isSession(berth: Berth, name: string): Promise<boolean> {
   if (name.length < limits.sessionPrefixCharsMin) return false;
-  return cli.resolve(berth, name).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof SessionUnclear) return false;
-      throw error;
-    },
-  );
+  return isSessionName(berth, name).catch((error: unknown) => {
+    // A text that is too long for a name.
+    if (error instanceof SessionUnclear) return false;
+    throw error;
+  });
 }
 
 interface Accepted {

@@ -24,7 +24,7 @@ export const groupSummaries: Record<string, string> = {
 };
 
 export const sessionHelp =
-  'A SESSION is named by a unique prefix of its id, by its title, or by . for the newest of this directory ' +
+  'A SESSION is named by a unique prefix of its id or of what berth ls calls it, or by . for the newest of this directory ' +
   '(or of the nearest one around it that has any, up to the root of the git repository).';
 
 export const exitCodes: [code: number, meaning: string][] = [
