@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type OutputFile, type Plugin } from 'esbuild';
 import { writeCodeCaches } from './code-cache.js';
+import { noticesOf } from './notices.js';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = join(root, 'dist');
@@ -52,6 +53,7 @@ async function buildCode(): Promise<void> {
     sourcemap: 'linked' as const,
     sourcesContent: false,
     write: false as const,
+    metafile: true as const,
     logLevel: 'warning' as const,
   };
   const outExtension = { '.js': '.cjs' };
@@ -79,6 +81,8 @@ async function buildCode(): Promise<void> {
   const written = results.flatMap(({ outputFiles }) => outputFiles).map(withDigest);
   await mkdir(dist, { recursive: true });
   await Promise.all(written.map(replaceFile));
+  const modules = results.flatMap(({ metafile }) => Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)));
+  await writeFile(join(dist, 'THIRD_PARTY_NOTICES.txt'), noticesOf(root, modules));
   const migrations = join(root, 'migrations');
   await rm(join(dist, 'migrations'), { recursive: true, force: true });
   await cp(migrations, join(dist, 'migrations'), { recursive: true, filter: (file) => file === migrations || file.endsWith('.sql') });

@@ -15,6 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { limits } from '../protocol/limits.js';
+import { driverNames } from '../store/sqlite.js';
 
 /** A copy of the installed program, which the daemon runs: an upgrade or a build would replace modules that are loaded lazily. */
 export interface ProgramCopy {
@@ -141,7 +142,7 @@ function removeOthers(stateDir: string, own: string): void {
 function packagesOf(dist: string): string | undefined {
   for (let at = dirname(dist); ; at = dirname(at)) {
     const packages = join(at, 'node_modules');
-    if (existsSync(packages) && existsSync(join(packages, 'better-sqlite3'))) return packages;
+    if (driverNames.some((name) => existsSync(join(packages, name)))) return packages;
     if (dirname(at) === at) return undefined;
   }
 }
