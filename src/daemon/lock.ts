@@ -1,8 +1,11 @@
 import { join } from 'node:path';
+import { rememberOpened } from '../machine/opened-file.js';
 import { StoreRefused } from '../store/faults.js';
 import { loadSqlite, type Database } from '../store/sqlite.js';
 
 export interface Lock {
+  /** False once the lock file was removed or replaced: another daemon can lock the new one. */
+  isHeld(): boolean;
   release(): void;
 }
 
@@ -26,5 +29,5 @@ export function takeLock(stateDir: string): Lock | undefined {
     if (error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY') return undefined;
     throw new StoreRefused(`cannot lock ${path}: ${(error as Error).message}`, { cause: error });
   }
-  return { release: () => void db.close() };
+  return { isHeld: rememberOpened(path).isInPlace, release: () => void db.close() };
 }

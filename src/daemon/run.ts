@@ -51,7 +51,10 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
       log.fatal({ err: error }, 'uncaught exception: a bug in berth');
       process.exit(70);
     });
-    const exit = (code: number): never => process.exit(code);
+    const exit = (code: number, sentence?: string): never => {
+      if (sentence !== undefined) process.stderr.write(`berthd: ${sentence}\n`);
+      process.exit(code);
+    };
     const fault = createFaultPoints(process.env.BERTH_FAULT);
     notifier = createServiceNotifier(serviceEnv, log);
     const passed = serviceEnv.passedNames && mapPassedSockets(serviceEnv.passedNames, paths.socket);

@@ -1,4 +1,4 @@
-import { watch } from 'node:fs';
+import { existsSync, watch } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Paths } from '../machine/paths.js';
@@ -21,7 +21,7 @@ import { listen, prepareSocketDir, type Listening, type PassedSockets } from '..
 import { createStateView } from '../server/state-view.js';
 import { createUnreadReplies } from '../server/unread-replies.js';
 import { openOrCreate } from '../store/create.js';
-import { StoreRefused } from '../store/faults.js';
+import { StoreDisplaced, StoreRefused } from '../store/faults.js';
 import { readMigrations } from '../store/migrate.js';
 import { createStore, toReadStore } from '../store/store.js';
 import { findConfigWarnings } from './config-warnings.js';
@@ -31,8 +31,9 @@ import { createToolRuntime } from './tool-runtime.js';
 import { migrationsDir } from './migrations-dir.js';
 import { createModelAccess } from './model-access.js';
 import type { Lock } from './lock.js';
-import type { Logger } from './logger.js';
+import { createLogger, type Logger } from './logger.js';
 import type { ServiceNotifier } from './service/service-notifier.js';
+import { createStateGuard } from './state-guard.js';
 import { version } from '../client/version.js';
 import { createNewIds } from './new-ids.js';
 
@@ -48,8 +49,8 @@ export interface DaemonOptions {
   /** The service manager that started the daemon. */
   service?: { unit: string | null; passed: PassedSockets | undefined; notifier: Pick<ServiceNotifier, 'stopping'> };
   fault(point: string): void;
-  /** Ends the process. */
-  exit(code: number): never;
+  /** Ends the process, with a sentence for people on standard error. */
+  exit(code: number, sentence?: string): never;
 }
 
 export interface Daemon {
@@ -77,11 +78,26 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     };
   const migrations = readMigrations(migrationsDir());
   const db = openOrCreate(join(paths.stateDir, 'berth.db'), migrations);
+  const guard = createStateGuard({
+    stateDir: paths.stateDir,
+    database: db.name,
+    lock,
+    vacuumInto: (file) => void db.prepare('VACUUM INTO ?').run(file),
+  });
+  const dieDisplaced = (): never => {
+    const sentence = guard.rescue();
+    // The log may be gone with the state directory.
+    const file = join(paths.stateDir, 'berth.log');
+    (existsSync(paths.stateDir) ? createLogger(file, env.BERTH_LOG_LEVEL) : log).fatal(sentence);
+    return exit(70, sentence);
+  };
+  const dieOfFault = die('fatal fault of the database (a failed fsync or a corrupt file): the daemon ends');
   const store = createStore(db, newId('boot'));
   const clients = createClients({ onChange: announceClients });
   const toolRuntime = createToolRuntime({ paths, env, store: toReadStore(store), engine: () => engine, config, log, umask });
   const engine: Engine = createEngine({
     store,
+    place: guard,
     providers: () => models.providers,
     systemPrompt: createSystemPrompt({ path: () => models.systemPromptPath, now: Date.now }),
     summaryInstructions,
@@ -94,7 +110,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     newId,
     attended: clients.attended,
     fault,
-    onFatal: die('fatal fault of the database (a failed fsync or a corrupt file): the daemon ends'),
+    onFatal: (error) => (error instanceof StoreDisplaced ? dieDisplaced() : dieOfFault(error)),
     onBug: die('unexpected exception: a bug in berth'),
   });
   const logId = ensureLogId(engine, newId('log'), db.name);
@@ -166,6 +182,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
   let listening: Listening = await listen(paths.socket, socketHandlers, service?.passed);
   const watcher = watchSockets();
   const configWatch = reloads.watch();
+  const unwatchFiles = guard.watch(dieDisplaced);
   void logConfigWarnings();
   log.info({ ...recovered, socket: paths.socket, model: models.defaultModel(), version }, 'ready');
 
@@ -261,6 +278,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     watcher.close();
     configWatch.close();
     listening.close();
+    unwatchFiles();
     await settle();
     await toolRuntime.endAll();
     // Wakes are flushed in the next turn of the event loop: subscribers get the events of the last commits.
@@ -270,6 +288,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     commandServer.close();
     for (let i = 0; i < 50 && commandServer.count() + eventServer.count() > 0; i++) await delay(limits.goodbyeMs / 50);
     engine.close();
+    if (!guard.holdsDatabase()) return dieDisplaced();
     db.close();
     lock.release();
     log.info('stopped');

@@ -15,7 +15,7 @@ import { createRequests } from './calls/requests.js';
 import { createAttempts, type RetrySettings } from './run/attempts.js';
 import { createCheckpoint } from './door/checkpoint.js';
 import type { FaultPoint } from './door/fault-points.js';
-import { createCommit, type Bookkeeping, type Commit, type Outcome } from './door/commit.js';
+import { createCommit, type Bookkeeping, type Commit, type Outcome, type StatePlace } from './door/commit.js';
 import { createCompactions } from './run/compactions.js';
 import { createDrainers, type Drainers } from './run/drainers.js';
 import { createHousekeeping, type Housekeeping } from './door/housekeeping.js';
@@ -39,6 +39,7 @@ import { createWakes } from './door/wakes.js';
 
 export interface EngineDeps {
   store: Store;
+  place: StatePlace;
   /** Called for each use, never cached: a reload of the config replaces the providers. */
   providers(): Providers;
   systemPrompt: SystemPrompt;
@@ -69,7 +70,7 @@ export interface EngineDeps {
   attended(sessionId: string, method: UiMethod): boolean;
   /** Fault injection: the crash suite kills the daemon at these points. */
   fault(point: FaultPoint): void;
-  /** A fatal fault of the store, as a failed fsync. Does not return. */
+  /** A fatal fault of the store, as a failed fsync or StoreDisplaced. Does not return. */
   onFatal(error: unknown): never;
   /** An unexpected exception. Does not return. */
   onBug(error: unknown): never;
@@ -96,6 +97,7 @@ export function createEngine(deps: EngineDeps) {
   const commit = createRetryingCommit({
     commit: createCommit({
       store: deps.store,
+      place: deps.place,
       fresh: () => ({ nowMs: now(), id: newId, contentOf: store.inputs.contentOf }),
       onCommitted: (events) => commitListeners.forEach((listener) => listener(events)),
       wake: wakes.wake,

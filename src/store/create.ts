@@ -3,11 +3,15 @@ import { dirname } from 'node:path';
 import { markAsOwn, openDatabase } from './database.js';
 import { StoreRefused } from './faults.js';
 import { migrate, type Migration } from './migrate.js';
+import { placeRescued, setAside } from './rescued.js';
 import { loadSqlite, type Database } from './sqlite.js';
 
-/** Opens the database and migrates it to the newest version; a missing database is created first. */
+/** Opens the database and migrates it to the newest version. A missing one is first created, or completed from a rescue that was cut off. */
 export function openOrCreate(path: string, migrations: Migration[]): Database {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) create(path, migrations);
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+    setAside(path);
+    if (!placeRescued(path)) create(path, migrations);
+  }
   const db = openDatabase(path, migrations.length);
   migrate(db, migrations);
   return db;

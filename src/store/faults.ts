@@ -19,6 +19,11 @@ function sqliteCode(error: unknown): string | undefined {
   return typeof error.code === 'string' && error.code.startsWith('SQLITE_') ? error.code : undefined;
 }
 
+/** The database or the lock file was removed or replaced while it was open: nothing may be committed or acknowledged any more. */
+export class StoreDisplaced extends Error {
+  override name = 'StoreDisplaced';
+}
+
 /** The database cannot be used; the message names cause and remedy. Nothing was changed. */
 export class StoreRefused extends Error {
   override name = 'StoreRefused';

@@ -11,6 +11,7 @@ import { makeId, type IdPrefix } from '../../src/protocol/ids.js';
 import { openDatabase } from '../../src/store/database.js';
 import { migrate, readMigrations } from '../../src/store/migrate.js';
 import { createStore } from '../../src/store/store.js';
+import { inPlace } from '../support/engine.js';
 
 const runsPerCommit = 500;
 
@@ -31,6 +32,7 @@ export function seedHistory(stateDir: string, messages: number): string {
   migrate(db, migrations);
   const commit = createCommit({
     store: createStore(db, newId('boot')),
+    place: inPlace,
     fresh: () => ({ nowMs: Date.now(), id: newId, contentOf: () => null }),
     onCommitted: () => undefined,
     wake: () => undefined,

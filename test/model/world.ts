@@ -38,7 +38,7 @@ import { createLogMonitor } from '../support/log-monitor.js';
 import { same, toldBy } from './agree.js';
 import { ownReply, peekTool } from './own-script.js';
 import { checkRequest } from './strict-provider.js';
-import { toEntry, withoutHands, withoutModels } from '../support/engine.js';
+import { inPlace, toEntry, withoutHands, withoutModels } from '../support/engine.js';
 
 const migrations = readMigrations(fileURLToPath(new URL('../../migrations', import.meta.url)));
 /** So many turns of the event loop are more than any sequence needs to come to rest. */
@@ -182,6 +182,7 @@ export function createWorld(seed: number) {
     };
     const engine = createEngine({
       store,
+      place: inPlace,
       ...withoutModels(),
       ...withoutHands(root),
       providers: () => ({

@@ -30,6 +30,8 @@ export interface TestDaemon extends AsyncDisposable {
   kill9(): Promise<void>;
   /** Sends SIGTERM and resolves to the exit code. */
   terminate(): Promise<number | null>;
+  /** Resolves when the process has ended by itself, to its exit code and what it wrote to standard error. */
+  ended(): Promise<{ code: number | null; complaint: string }>;
   connect(options?: Omit<ConnectOptions, 'paths'>): Promise<Berth>;
   raw(): Promise<RawClient>;
   rawEvents(): Promise<RawClient>;
@@ -67,11 +69,12 @@ export async function startDaemon(setup: DaemonSetup = {}): Promise<TestDaemon> 
   });
   const clients: { close(): void }[] = [];
   let child: ChildProcess | undefined;
+  let complaint = '';
 
   async function start(): Promise<void> {
     const started = spawn(process.execPath, [program, 'daemon', 'run'], { cwd: workdir, env, stdio: ['ignore', 'pipe', 'pipe'] });
     child = started;
-    let complaint = '';
+    complaint = '';
     started.stderr.on('data', (chunk: Buffer) => (complaint += chunk.toString()));
     const ended = once(started, 'exit').then(([code]) => {
       throw new Error(`the daemon ended with ${String(code)}: ${complaint}`);
@@ -112,6 +115,11 @@ export async function startDaemon(setup: DaemonSetup = {}): Promise<TestDaemon> 
       await end('SIGKILL');
     },
     terminate: () => end('SIGTERM'),
+    async ended() {
+      const ending = running();
+      if (ending.exitCode === null && ending.signalCode === null) await once(ending, 'close');
+      return { code: ending.exitCode, complaint };
+    },
     connect: async (options = {}) => kept(await connect({ ...options, paths })),
     raw: async () => kept(await openRaw(paths.socket)),
     rawEvents: async () => kept(await openRaw(`${paths.socket}.events`)),

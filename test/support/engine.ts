@@ -6,7 +6,7 @@ import { submitInput, type NewInput, type Submitted } from '../../src/core/input
 import { answerRequest, type Response } from '../../src/core/requests.js';
 import { abortRun } from '../../src/core/runs.js';
 import { changeSettings, createSession, type SettingsChange } from '../../src/core/settings.js';
-import type { Outcome } from '../../src/engine/door/commit.js';
+import type { Outcome, StatePlace } from '../../src/engine/door/commit.js';
 import { createEngine, type Engine, type EngineDeps } from '../../src/engine/engine.js';
 import { until } from '../../src/engine/door/wakes.js';
 import type { DurableEvent } from '../../src/protocol/events.js';
@@ -26,11 +26,15 @@ export function openStore(path: string, bootId = 'boot_test'): Store {
   return withCheckedHistories(createStore(db, bootId));
 }
 
+/** Files that nobody touches. */
+export const inPlace: StatePlace = { holdsLock: () => true, holdsDatabase: () => true };
+
 export interface EngineSetup {
   tools?: Tool[];
   /** What tools may do, instead of everything. */
   hands?: Partial<Pick<EngineDeps, 'loadPolicy' | 'policy' | 'fileFinder' | 'ruleSources' | 'approvalTimeoutMs'>>;
   runsAtOnceMax?: number;
+  place?: StatePlace;
   /** A store of another engine to go on with. */
   from?: string;
   attended?: EngineDeps['attended'];
@@ -139,6 +143,7 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
   }
   const engine = createEngine({
     store,
+    place: setup.place ?? inPlace,
     ...withoutModels(),
     ...setup.models,
     providers: () => model,

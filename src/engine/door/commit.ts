@@ -5,7 +5,7 @@ import { refusal, type Refusal } from '../../protocol/errors.js';
 import type { DurableEvent } from '../../protocol/events.js';
 import { noSession } from '../../protocol/ids.js';
 import { limits } from '../../protocol/limits.js';
-import { classifyFault, StoreRefused, type TransientFault, type StoreFault } from '../../store/faults.js';
+import { classifyFault, StoreDisplaced, StoreRefused, type TransientFault, type StoreFault } from '../../store/faults.js';
 import type { Store, StoreWriters } from '../../store/store.js';
 import type { FaultPoint } from './fault-points.js';
 
@@ -39,8 +39,15 @@ export interface Bookkeeping {
   attemptMaintain(work: (rows: BookkeepingRows) => void): TransientFault | undefined;
 }
 
+/** Whether the files of the state directory are still those that this daemon has open. */
+export interface StatePlace {
+  holdsLock(): boolean;
+  holdsDatabase(): boolean;
+}
+
 interface Deps {
   store: Store;
+  place: StatePlace;
   fresh(): Fresh;
   /** The events of a commit, before any session is woken. */
   onCommitted(events: readonly DurableEvent[]): void;
@@ -50,7 +57,7 @@ interface Deps {
   /** Permission rules or trust have changed, perhaps for every session. */
   onRules(): void;
   fault(point: FaultPoint): void;
-  /** A fatal fault of the store, as a failed fsync. Does not return. */
+  /** A fatal fault of the store, as a failed fsync or StoreDisplaced. Does not return. */
   onFatal(error: unknown): never;
 }
 
@@ -60,7 +67,7 @@ const faultMessages: Record<TransientFault, string> = {
   store_busy: 'another program holds a lock on the database (SQLITE_BUSY); try again',
 };
 
-export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRules, fault, onFatal }: Deps): Commit & Bookkeeping {
+export function createCommit({ store, place, fresh, onCommitted, wake, onDeleted, onRules, fault, onFatal }: Deps): Commit & Bookkeeping {
   const { db, log, write } = store;
   let waitsForLock = true;
   /** Commits since the last WAL checkpoint. */
@@ -89,9 +96,23 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
     if (decision.draft) write.drafts.set(sessionId, decision.draft, now.nowMs);
     if (decision.audit) write.audit.add(decision.audit, sessionId, now.nowMs);
     if (decision.firstSettings !== undefined) write.meta.set('first_session', decision.firstSettings);
+    verifyLock();
     fault('commit.inside');
     return { events, reply: decision.reply, next: events.reduce<SessionState>(evolve, current) };
   });
+
+  /**
+   * To be called inside a transaction: whoever locks a new lock file commits after it, and this process never after that. A fence against
+   * two daemons.
+   */
+  function verifyLock(): void {
+    if (!place.holdsLock()) throw new StoreDisplaced('berth.lock was removed or replaced');
+  }
+
+  /** To be called after COMMIT and before anything is acknowledged: what is in an unlinked file is lost with the process. */
+  function verifyDatabase(): void {
+    if (!place.holdsDatabase()) throw new StoreDisplaced(`${db.name} was removed or replaced`);
+  }
 
   /** Waiting for a database lock blocks the only thread, so it is done once: busy_timeout is 0 until the lock was free again. */
   function setLockWait(wait: boolean): void {
@@ -103,11 +124,13 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
   function withFaults<T>(work: () => T): { done: T } | { fault: TransientFault } {
     try {
       const done = work();
+      verifyDatabase();
       setLockWait(true);
       checkpointGrownWal();
       return { done };
     } catch (error) {
       cachedState = undefined;
+      if (error instanceof StoreDisplaced) return onFatal(error);
       const fault = classifyFault(error);
       if (fault === 'fatal') return onFatal(error);
       if (fault === undefined) throw error;
@@ -153,8 +176,13 @@ export function createCommit({ store, fresh, onCommitted, wake, onDeleted, onRul
     return { ok: true, seq: log.head(), reply: done.reply as Reply };
   }
 
+  const maintainRows = db.transaction((work: (rows: BookkeepingRows) => void) => {
+    work(write);
+    verifyLock();
+  });
+
   function attemptMaintain(work: (rows: BookkeepingRows) => void): TransientFault | undefined {
-    const result = withFaults(() => db.transaction(() => work(write)).immediate());
+    const result = withFaults(() => maintainRows.immediate(work));
     return 'fault' in result ? result.fault : undefined;
   }
 
