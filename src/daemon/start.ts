@@ -16,10 +16,11 @@ import { createCursors } from '../server/cursors.js';
 import type { DaemonFacts, HandlerContext } from '../server/handler-context.js';
 import { createEventServer } from '../server/event-server.js';
 import { createHandlers } from '../server/handlers.js';
-import { createLineRoom } from '../server/line-room.js';
+import { createFairQueue } from '../server/budgets/fair-queue.js';
+import { createLineRoom } from '../server/budgets/line-room.js';
 import { listen, prepareSocketDir, type Listening, type PassedSockets } from '../server/listen.js';
 import { createStateView } from '../server/state-view.js';
-import { createUnreadReplies } from '../server/unread-replies.js';
+import { createUnreadReplies } from '../server/budgets/unread-replies.js';
 import { openOrCreate } from '../store/create.js';
 import { StoreDisplaced, StoreRefused } from '../store/faults.js';
 import { readMigrations } from '../store/migrate.js';
@@ -157,6 +158,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     daemon: facts,
   };
   const lineRoom = createLineRoom();
+  const fairQueue = createFairQueue();
   const commandServer = createCommandServer({
     handlers: createHandlers(deps),
     clients,
@@ -165,13 +167,14 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     prepareFor: (type) => (usesTools(type) || (type === 'get_daemon' && hasUncheckedRules()) ? toolRuntime.ready() : undefined),
     onBug: die('unexpected exception: a bug in berth'),
     lineRoom,
+    fairQueue,
     unreadReplies: createUnreadReplies({
       onDropped: ({ unreadBytes }) =>
         log.warn({ unreadBytes }, 'disconnected a client that did not read its replies: the budget of unread replies was used up'),
     }),
   });
   const cursors = createCursors({ engine, now: Date.now });
-  const eventServer = createEventServer({ engine, cursors, clients, logId, now: Date.now, lineRoom });
+  const eventServer = createEventServer({ engine, cursors, clients, logId, now: Date.now, lineRoom, fairQueue });
   await toolRuntime.reapLeft();
   const recovered = engine.recover();
   const socketHandlers = {

@@ -85,7 +85,10 @@ export function createStateGuard({ stateDir, database, lock, vacuumInto }: Deps)
     const aside = setAside(database);
     placeRescued(database);
     const replaced = aside === undefined ? '' : `, and the file that stood there was kept as ${aside}`;
-    return { said: `All that was acknowledged was saved again as ${database}${replaced}; start berth again to go on with it`, file: database };
+    return {
+      said: `All that was acknowledged was saved again as ${database}${replaced}; start berth again to go on with it`,
+      file: database,
+    };
   }
 
   /** Removes the WAL of the displaced database, whose content is in the copy. That of another database is left to be set aside with it. */

@@ -8,9 +8,10 @@ import type { DecodedLine } from '../protocol/ndjson.js';
 import type { Client, Clients } from './clients.js';
 import { openConnection, type Connection } from './connection.js';
 import { EncodedPayload, type Answer, type Handlers, type Later } from './handler.js';
-import type { LineRoom } from './line-room.js';
+import type { FairQueue } from './budgets/fair-queue.js';
+import type { LineRoom } from './budgets/line-room.js';
 import { toPayloadRefusal } from './payload.js';
-import type { UnreadReplies } from './unread-replies.js';
+import type { UnreadReplies } from './budgets/unread-replies.js';
 
 interface Deps {
   handlers: Handlers;
@@ -21,6 +22,7 @@ interface Deps {
   prepareFor(type: CommandType): Promise<void> | undefined;
   onBug(error: unknown): never;
   lineRoom: LineRoom;
+  fairQueue: FairQueue;
   unreadReplies: UnreadReplies;
 }
 
@@ -31,7 +33,7 @@ const tuning = { longAnswerUnits: 64 * 1024 } as const;
 const shortReplies = new Set<string>(['ping', 'hello', 'detach', 'drain', 'shutdown']);
 
 /** Reads commands and sends one reply to each: in order, but for deferred replies. */
-export function createCommandServer({ handlers, clients, newClientId, seq, prepareFor, onBug, lineRoom, unreadReplies }: Deps) {
+export function createCommandServer({ handlers, clients, newClientId, seq, prepareFor, onBug, lineRoom, fairQueue, unreadReplies }: Deps) {
   const connections = new Set<Connection>();
 
   function accept(socket: Socket): void {
@@ -41,23 +43,27 @@ export function createCommandServer({ handlers, clients, newClientId, seq, prepa
     /** Backpressure: replies that are built once the peer reads and the budget of unread replies has room. */
     let queued: { isShort: boolean; send(): void }[] = [];
 
-    const connection = openConnection(socket, lineRoom, {
-      onLine: (line) => answerLine(line),
-      onUnfinished: (why) => closeWith(unfinishedLine(why)),
-      onDrain() {
-        replies.owes(connection.unreadBytes());
-        proceed();
+    const connection = openConnection(
+      socket,
+      { lineRoom, fairQueue },
+      {
+        onLine: (line) => answerLine(line),
+        onUnfinished: (why) => closeWith(unfinishedLine(why)),
+        onDrain() {
+          replies.owes(connection.unreadBytes());
+          proceed();
+        },
+        onEnd() {
+          peerEnded = true;
+          closeWhenAnswered();
+        },
+        onClose() {
+          connections.delete(connection);
+          clients.remove(client);
+          replies.leave();
+        },
       },
-      onEnd() {
-        peerEnded = true;
-        closeWhenAnswered();
-      },
-      onClose() {
-        connections.delete(connection);
-        clients.remove(client);
-        replies.leave();
-      },
-    });
+    );
     const replies = unreadReplies.join({ onRoom: proceed, onStalled: () => void socket.destroy() });
     connections.add(connection);
 

@@ -1,7 +1,8 @@
 import type { Socket } from 'node:net';
 import { limits } from '../protocol/limits.js';
 import { createLineDecoder, type DecodedLine } from '../protocol/ndjson.js';
-import type { LineRoom } from './line-room.js';
+import type { FairQueue } from './budgets/fair-queue.js';
+import type { LineRoom } from './budgets/line-room.js';
 
 export interface Connection {
   readonly socket: Socket;
@@ -15,6 +16,12 @@ export interface Connection {
   write(line: string | Buffer): void;
   /** Writes a last line, if there is one, and closes the socket within a bounded time. */
   close(lastLine?: string | Buffer): void;
+}
+
+/** What all connections share. */
+interface Shared {
+  lineRoom: LineRoom;
+  fairQueue: FairQueue;
 }
 
 interface Events {
@@ -33,20 +40,21 @@ interface Events {
 }
 
 const tuning = {
-  /** The time slice for the lines of one connection, for fairness among connections. */
-  turnMs: 5,
+  /** Lines are decoded in pieces of about this length: decoding is part of the time slice of a connection. */
+  decodedBytes: 4 * 1024,
   /** Long lines are written to the socket in pieces: a piece that is drained shows that the peer reads. */
   pieceBytes: 64 * 1024,
 } as const;
 const newline = 10;
 
 /** One connection: bounded lines in, backpressure out. */
-export function openConnection(socket: Socket, lineRoom: LineRoom, events: Events): Connection {
+export function openConnection(socket: Socket, { lineRoom, fairQueue }: Shared, events: Events): Connection {
   const decoder = createLineDecoder(limits.lineBytesMax, limits.lineDepthMax, limits.lineMembersMax);
   const gone = new AbortController();
+  /** Bytes that were read and not decoded yet; nothing more is read meanwhile. */
+  let undecoded: Buffer | undefined;
   let pendingLines: DecodedLine[] = [];
   let ended = false;
-  let scheduled = false;
   let closing = false;
   let isHandling = false;
   let waitsForRoom = false;
@@ -60,7 +68,7 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
     waitsForRoom = false;
     // An empty write fails when the peer closed the connection while reading was paused.
     socket.write('');
-    if (pendingLines.length === 0 && !isHandling && !socket.destroyed) socket.resume();
+    if (!isBusy() && !socket.destroyed) socket.resume();
   });
 
   function canWrite(): boolean {
@@ -91,24 +99,45 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
     if (sent > 0) unsent = unsent.slice(sent);
   }
 
-  function handleLines(): void {
-    scheduled = false;
-    const until = performance.now() + tuning.turnMs;
+  function isBusy(): boolean {
+    return pendingLines.length > 0 || undecoded !== undefined || isHandling;
+  }
+
+  function canHandle(): boolean {
+    return canWrite() && !closing && !isHandling;
+  }
+
+  /** Decodes and handles lines until `untilMs`. True when more could be done. */
+  function work(untilMs: number): boolean {
+    do {
+      if (pendingLines.length > 0) handleLines(untilMs);
+      else decodeNext();
+    } while (isBusy() && canHandle() && performance.now() < untilMs);
+    // Backpressure: input is read only as fast as the replies are read.
+    if (isBusy()) socket.pause();
+    else if (ended) finish();
+    else if (!waitsForRoom && !closing) socket.resume();
+    return isBusy() && canHandle();
+  }
+
+  function handleLines(untilMs: number): void {
     let handled = 0;
-    while (handled < pendingLines.length && canWrite() && !closing && !isHandling) {
+    while (handled < pendingLines.length && canHandle()) {
       const line = pendingLines[handled++];
       const held = line && events.onLine(line);
       if (held) waitForHandler(held);
-      if (handled < pendingLines.length && performance.now() > until) {
-        schedule();
-        break;
-      }
+      if (performance.now() > untilMs) break;
     }
     pendingLines = handled === pendingLines.length ? [] : pendingLines.slice(handled);
-    // Backpressure: input is read only as fast as the replies are read.
-    if (pendingLines.length > 0 || isHandling) socket.pause();
-    else if (ended) events.onEnd();
-    else if (!waitsForRoom) socket.resume();
+  }
+
+  /** Decodes up to the first end of a line after `decodedBytes`. */
+  function decodeNext(): void {
+    const chunk = undecoded;
+    if (!chunk) return;
+    const end = chunk.indexOf(newline, tuning.decodedBytes) + 1;
+    undecoded = end === 0 || end === chunk.length ? undefined : chunk.subarray(end);
+    pendingLines = decode(undecoded ? chunk.subarray(0, end) : chunk);
   }
 
   /** Decodes a chunk as far as the budget for unfinished lines allows. The rest is unshifted into the paused stream. */
@@ -142,7 +171,7 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
   function onIdleTimeout(): void {
     if (closing) return;
     // Reading is paused while earlier lines are handled, so the line could not grow.
-    if (pendingLines.length > 0 || isHandling) return watchIdle();
+    if (isBusy()) return watchIdle();
     events.onUnfinished(waitsForRoom ? 'overloaded' : 'timeout');
   }
 
@@ -157,40 +186,40 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
     isHandling = true;
     void held.then(() => {
       isHandling = false;
-      schedule();
+      fairQueue.later(work);
     });
   }
 
-  function schedule(): void {
-    if (scheduled) return;
-    scheduled = true;
-    setImmediate(handleLines);
+  /** The peer has ended its side, and all of its lines were handled. */
+  function finish(): void {
+    discardLine();
+    events.onEnd();
   }
 
   socket.on('data', (chunk) => {
     if (closing) return;
-    const lines = decode(chunk);
-    if (pendingLines.length > 0) pendingLines.push(...lines);
-    else pendingLines = lines;
-    if (!scheduled) handleLines();
+    const isWaiting = isBusy();
+    undecoded = undecoded ? Buffer.concat([undecoded, chunk]) : chunk;
+    if (isWaiting || !fairQueue.add(work)) socket.pause();
   });
   socket.on('end', () => {
     ended = true;
-    discardLine();
     // An empty write fails if the peer closed the connection; it succeeds if the connection is half-closed, and the peer still reads.
     socket.write('');
-    if (pendingLines.length === 0 && !isHandling) events.onEnd();
+    if (!isBusy()) finish();
   });
   socket.on('drain', () => {
     isFull = false;
     sendPieces();
     events.onDrain();
-    if (pendingLines.length > 0) schedule();
+    if (isBusy()) fairQueue.later(work);
   });
   // 'close' follows an error, as ECONNRESET, and does the cleanup.
   socket.on('error', () => socket.destroy());
   socket.on('close', () => {
     isGone = true;
+    fairQueue.remove(work);
+    undecoded = undefined;
     pendingLines = [];
     unsent = [];
     unsentBytes = 0;
@@ -209,6 +238,7 @@ export function openConnection(socket: Socket, lineRoom: LineRoom, events: Event
     close(lastLine) {
       if (closing) return;
       closing = true;
+      undecoded = undefined;
       pendingLines = [];
       discardLine();
       sendPieces();

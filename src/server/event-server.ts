@@ -12,7 +12,8 @@ import { encodeAnswer, readEnvelope } from './command-server.js';
 import { openConnection, type Connection } from './connection.js';
 import type { Cursors } from './cursors.js';
 import { createEndedRuns } from './ended-runs.js';
-import type { LineRoom } from './line-room.js';
+import type { FairQueue } from './budgets/fair-queue.js';
+import type { LineRoom } from './budgets/line-room.js';
 import type { CursorStart, LogCursor } from './log-cursor.js';
 import { toPayloadRefusal } from './payload.js';
 import { createSocketWriter, type SocketWriter } from './socket-writer.js';
@@ -31,12 +32,13 @@ interface Deps {
   logId: string;
   now(): number;
   lineRoom: LineRoom;
+  fairQueue: FairQueue;
 }
 
 type GoodbyeReason = EventPayload<'goodbye'>['reason'];
 
 /** Serves the event socket: each connection has one subscription at a time. */
-export function createEventServer({ engine, cursors, clients, logId, now, lineRoom }: Deps) {
+export function createEventServer({ engine, cursors, clients, logId, now, lineRoom, fairQueue }: Deps) {
   const { log, runs, sessions } = engine.store;
   const connections = new Map<Connection, Subscription | undefined>();
   const endedRuns = createEndedRuns(now);
@@ -120,22 +122,26 @@ export function createEventServer({ engine, cursors, clients, logId, now, lineRo
       const acceptedAt = log.head();
       const endedBefore = endedRuns.mark();
       let hasSentLine = false;
-      const connection = openConnection(socket, lineRoom, {
-        onLine(line) {
-          hasSentLine = true;
-          clearTimeout(silenceTimer);
-          answerLine(connection, line);
+      const connection = openConnection(
+        socket,
+        { lineRoom, fairQueue },
+        {
+          onLine(line) {
+            hasSentLine = true;
+            clearTimeout(silenceTimer);
+            answerLine(connection, line);
+          },
+          onUnfinished: () => goodbye(connection, 'stalled'),
+          onDrain: () => connections.get(connection)?.cursor.pump(),
+          // The peer of a half-closed connection still reads.
+          onEnd: () => undefined,
+          onClose() {
+            clearTimeout(silenceTimer);
+            stopSubscription(connection);
+            connections.delete(connection);
+          },
         },
-        onUnfinished: () => goodbye(connection, 'stalled'),
-        onDrain: () => connections.get(connection)?.cursor.pump(),
-        // The peer of a half-closed connection still reads.
-        onEnd: () => undefined,
-        onClose() {
-          clearTimeout(silenceTimer);
-          stopSubscription(connection);
-          connections.delete(connection);
-        },
-      });
+      );
       connections.set(connection, undefined);
       function beginLegacySubscription(): void {
         const recent = runs.recent(now() - limits.v1EndedRunMs);

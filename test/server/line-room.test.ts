@@ -3,7 +3,8 @@ import { createServer, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import type { DecodedLine } from '../../src/protocol/ndjson.js';
 import { openConnection } from '../../src/server/connection.js';
-import { createLineRoom, type LineRoom } from '../../src/server/line-room.js';
+import { createFairQueue } from '../../src/server/budgets/fair-queue.js';
+import { createLineRoom, type LineRoom } from '../../src/server/budgets/line-room.js';
 import { openRaw } from '../support/raw-client.js';
 import { makeTempDir } from '../support/temp-dir.js';
 
@@ -56,19 +57,23 @@ async function listenWith(room: LineRoom): Promise<AsyncDisposable & { path: str
   const server = createServer({ allowHalfOpen: true }, (socket: Socket) => {
     const peer: Peer = { lines: [], given: [] };
     peers.push(peer);
-    const connection = openConnection(socket, room, {
-      onLine(line) {
-        peer.lines.push(line);
-        connection.write(`${JSON.stringify({ id: 'read', type: line.kind, payload: {} })}\n`);
+    const connection = openConnection(
+      socket,
+      { lineRoom: room, fairQueue: createFairQueue() },
+      {
+        onLine(line) {
+          peer.lines.push(line);
+          connection.write(`${JSON.stringify({ id: 'read', type: line.kind, payload: {} })}\n`);
+        },
+        onUnfinished(why) {
+          peer.given.push(why);
+          connection.close(`${JSON.stringify({ id: 'cut', type: why, payload: {} })}\n`);
+        },
+        onDrain: none,
+        onEnd: () => connection.close(),
+        onClose: none,
       },
-      onUnfinished(why) {
-        peer.given.push(why);
-        connection.close(`${JSON.stringify({ id: 'cut', type: why, payload: {} })}\n`);
-      },
-      onDrain: none,
-      onEnd: () => connection.close(),
-      onClose: none,
-    });
+    );
   });
   server.listen(path);
   await once(server, 'listening');

@@ -4,8 +4,9 @@ import { expect, test } from 'vitest';
 import { createClients } from '../../src/server/clients.js';
 import { createCommandServer } from '../../src/server/command-server.js';
 import type { Handlers } from '../../src/server/handler.js';
-import { createLineRoom } from '../../src/server/line-room.js';
-import { createUnreadReplies, type UnreadReplies } from '../../src/server/unread-replies.js';
+import { createFairQueue } from '../../src/server/budgets/fair-queue.js';
+import { createLineRoom } from '../../src/server/budgets/line-room.js';
+import { createUnreadReplies, type UnreadReplies } from '../../src/server/budgets/unread-replies.js';
 import { openRaw, type RawClient } from '../support/raw-client.js';
 import { makeTempDir } from '../support/temp-dir.js';
 
@@ -39,6 +40,7 @@ async function listenWith(unreadReplies: UnreadReplies): Promise<AsyncDisposable
       throw error;
     },
     lineRoom: createLineRoom(),
+    fairQueue: createFairQueue(),
     unreadReplies,
   });
   const server = createServer({ allowHalfOpen: true }, (socket: Socket) => commandServer.accept(socket));

@@ -7,7 +7,8 @@ import { expect } from 'vitest';
 import { createClients } from '../../src/server/clients.js';
 import { createCursors } from '../../src/server/cursors.js';
 import { createEventServer } from '../../src/server/event-server.js';
-import { createLineRoom } from '../../src/server/line-room.js';
+import { createFairQueue } from '../../src/server/budgets/fair-queue.js';
+import { createLineRoom } from '../../src/server/budgets/line-room.js';
 import type { TestEngine } from './engine.js';
 import { openRaw, type RawClient } from './raw-client.js';
 
@@ -16,7 +17,15 @@ export async function serveEvents(berth: TestEngine) {
   const now = (): number => berth.clock.nowMs;
   const cursors = createCursors({ engine: berth.engine, now });
   const clients = createClients({ onChange: () => undefined });
-  const events = createEventServer({ engine: berth.engine, cursors, clients, logId: 'log_test', now, lineRoom: createLineRoom() });
+  const events = createEventServer({
+    engine: berth.engine,
+    cursors,
+    clients,
+    logId: 'log_test',
+    now,
+    lineRoom: createLineRoom(),
+    fairQueue: createFairQueue(),
+  });
   const root = mkdtempSync(join(tmpdir(), 'berth-sinks-'));
   const server = createServer((socket) => events.accept(socket)).listen(join(root, 'events'));
   await once(server, 'listening');

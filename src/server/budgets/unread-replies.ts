@@ -1,4 +1,4 @@
-import { limits } from '../protocol/limits.js';
+import { limits } from '../../protocol/limits.js';
 
 interface UnreadRepliesSetup {
   /** Budget of all connections together. */

@@ -1,4 +1,4 @@
-import { limits } from '../protocol/limits.js';
+import { limits } from '../../protocol/limits.js';
 
 interface LineRoomSizes {
   /** Budget of all unfinished lines together; only the oldest line may exceed it. */
