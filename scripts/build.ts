@@ -14,6 +14,8 @@ const client = 'src/client/index.ts';
 const bundles = { cli: 'src/cli/main.ts', daemon: 'src/daemon/run.ts', tui: 'src/tui/main.ts' };
 /** Loaded by the daemon with the first request to a model, as the files they are. */
 const sdks = { 'sdk-anthropic': '@anthropic-ai/sdk', 'sdk-openai': 'openai' };
+/** Loaded by `berth config`: other commands do without zod. */
+const settings = { 'config-settings': 'src/machine/config/settings.ts' };
 
 /** Leaves zod's error texts in fifty languages out: half of its bytes, and a tenth of the start. */
 const oneLanguage: Plugin = {
@@ -31,6 +33,7 @@ const apart: Plugin = {
     // Only the sources import it: a bundle loads the bundle of the daemon.
     build.onResolve({ filter: /^\.\/run\.js$/ }, () => ({ path: './daemon.cjs', external: true }));
     build.onResolve({ filter: /\/tui\/main\.js$/ }, () => ({ path: './tui.cjs', external: true }));
+    build.onResolve({ filter: /\/config\/settings\.js$/ }, () => ({ path: './config-settings.cjs', external: true }));
     for (const [file, name] of Object.entries(sdks)) {
       build.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: `./${file}.cjs`, external: true }));
     }
@@ -63,6 +66,7 @@ async function buildCode(): Promise<void> {
   const results = await Promise.all([
     build({ ...options, entryPoints: { client }, format: 'esm', define, banner: requireBanner }),
     build({ ...options, entryPoints: sdks, format: 'cjs', outExtension }),
+    build({ ...options, entryPoints: settings, format: 'cjs', outExtension, plugins: [oneLanguage] }),
     build({
       ...options,
       entryPoints: bundles,

@@ -7,6 +7,7 @@ import { type ErrorCode, errorCodes, refusal, type RejectionWord, rejectionWords
 import * as eventModule from '../src/protocol/events.js';
 import { limits } from '../src/protocol/limits.js';
 import * as messageModule from '../src/protocol/messages.js';
+import { renderConfigSchema, renderConfiguration } from './config-docs.js';
 import { answerShapes } from '../src/protocol/requests/request-answers.js';
 import { requestShapes } from '../src/protocol/requests/requests.js';
 import * as viewModule from '../src/protocol/views.js';
@@ -340,6 +341,8 @@ async function renderDocs(): Promise<[string, string][]> {
   return [
     ['docs/protocol.schema.json', renderSchema()],
     ['docs/protocol.md', await renderReference()],
+    ['docs/config.schema.json', renderConfigSchema()],
+    ['docs/configuration.md', await renderConfiguration(new URL('docs/configuration-intro.md', root))],
   ];
 }
 

@@ -52,6 +52,13 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'auth set': async () => (await import('./commands/auth/auth-set.js')).authSet,
   'auth list': async () => (await import('./commands/auth/auth-list.js')).authList,
   'auth rm': async () => (await import('./commands/auth/auth-rm.js')).authRm,
+  'config get': async () => (await import('./commands/config/config-get.js')).configGet,
+  'config set': async () => (await import('./commands/config/config-set.js')).configSet,
+  'config unset': async () => (await import('./commands/config/config-set.js')).configUnset,
+  'config edit': async () => (await import('./commands/config/config-edit.js')).configEdit,
+  'config check': async () => (await import('./commands/config/config-check.js')).configCheck,
+  'config schema': async () => (await import('./commands/config/config-schema.js')).configSchema,
+  'config path': async () => (await import('./commands/config/config-schema.js')).configPathCommand,
   'daemon run': async () => (await import('./commands/daemon/daemon-run.js')).daemonRun,
   'daemon start': async () => (await import('./commands/daemon/daemon-start.js')).daemonStart,
   'daemon stop': async () => (await import('./commands/daemon/daemon-stop.js')).daemonStop,
@@ -64,7 +71,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
 const completer = '__complete';
 /** `ls` and `list` are synonyms everywhere. */
 const aliases: Record<string, string> = { list: 'ls', 'permissions list': 'permissions ls', 'auth ls': 'auth list' };
-const groupNames = ['permissions', 'auth', 'daemon'];
+const groupNames = ['permissions', 'auth', 'config', 'daemon'];
 const refusals = [Refused, SessionUnclear, AttachRefused, SubscribeRefused, HomeUnknown, AuthFileRefused];
 const pathFlags: Record<string, keyof PathFlags> = { '--socket': 'socket', '--state-dir': 'stateDir', '--config-dir': 'configDir' };
 

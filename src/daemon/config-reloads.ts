@@ -1,4 +1,4 @@
-import { configPath } from '../machine/config.js';
+import { configPath } from '../machine/config-path.js';
 import { watchFile } from '../machine/config/watch-file.js';
 import { wholeUnits } from '../protocol/content.js';
 import type { Fact } from '../protocol/events.js';

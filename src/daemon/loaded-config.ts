@@ -2,7 +2,8 @@ import { statSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { limits } from '../protocol/limits.js';
 import { isSystemError } from '../machine/system-calls.js';
-import { configPath, readConfig, type Config } from '../machine/config.js';
+import { configPath } from '../machine/config-path.js';
+import { readConfig, type Config } from '../machine/config.js';
 
 /** The result of a reload of the config. */
 export interface Reloaded {

@@ -21,12 +21,12 @@ export const ownerOnly = 0o600;
  * Replaces a file atomically and durably (write, fsync, rename): a reader, also after a crash, finds the old text or the new one. Call
  * while holding a lock; false when the lock turns out to be lost just before the rename.
  */
-export function replaceFile(target: string, text: string, isLocked: () => boolean): boolean {
+export function replaceFile(target: string, text: string, isLocked: () => boolean, mode = ownerOnly): boolean {
   removeLeftovers(target);
   const fresh = `${target}.${process.pid}.${Date.now()}.tmp`;
   let isRenamed = false;
   try {
-    writeNewFile(fresh, text);
+    writeNewFile(fresh, text, mode);
     if (!isLocked()) return false;
     renameSync(fresh, target);
     isRenamed = true;
@@ -37,12 +37,12 @@ export function replaceFile(target: string, text: string, isLocked: () => boolea
   return true;
 }
 
-/** Writes a new file with mode 0600, and fsyncs it. */
-export function writeNewFile(file: string, text: string): void {
-  const descriptor = openSync(file, 'wx', ownerOnly);
+/** Writes a new file, with mode 0600 unless told, and fsyncs it. */
+export function writeNewFile(file: string, text: string, mode = ownerOnly): void {
+  const descriptor = openSync(file, 'wx', mode);
   try {
     // The umask may remove even the owner's bits.
-    fchmodSync(descriptor, ownerOnly);
+    fchmodSync(descriptor, mode);
     writeFileSync(descriptor, text);
     fsyncSync(descriptor);
   } finally {

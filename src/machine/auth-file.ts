@@ -1,11 +1,9 @@
 import { fchmodSync, statSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { makeDir } from './make-dir.js';
 import { readSmallFile } from './bounded-read.js';
 import { limits } from '../protocol/limits.js';
-import { ownerOnly, replaceFile, targetOf } from './atomic-file.js';
-import { takeLockFile } from './lock-file.js';
+import { ownerOnly, targetOf } from './atomic-file.js';
+import { changeFile } from './change-file.js';
 
 /** Keys cannot be read or stored; the message names cause and remedy, and never quotes the file. */
 export class AuthFileRefused extends Error {
@@ -26,7 +24,6 @@ export interface AuthReader {
 }
 
 const tuning = {
-  pollMs: 20,
   /** The granularity of file times: two changes within it may have the same mtime and ctime. */
   settledMs: 100,
 } as const;
@@ -188,32 +185,20 @@ function fingerprintOf(path: string): string | undefined {
 /** Reads, edits and writes the file under a lock. An edit that returns false is not written; an edit may be called several times. */
 async function change(configDir: string, edit: (entries: Entries) => boolean): Promise<boolean> {
   const path = authPath(configDir);
-  const deadline = performance.now() + 2 * limits.authLockMs;
   // Checked before the lock file is made, which stands beside the target of a symlink.
   readEntries(path);
   try {
-    makeDir(configDir);
-    const target = targetOf(path);
-    do {
-      const lock = takeLockFile(`${target}.lock`, limits.authLockMs);
-      if (!lock) {
-        await delay(tuning.pollMs);
-        continue;
-      }
-      try {
-        const entries = readEntries(target);
-        if (!edit(entries)) return false;
-        if (replaceFile(target, toText(entries, path), lock.isHeld)) return true;
-      } finally {
-        lock.release();
-      }
-    } while (performance.now() < deadline);
-    throw new AuthFileRefused(
-      `${path} is locked by another process; try again, or remove the lock file ${target}.lock if no other berth changes keys`,
-    );
+    const outcome = await changeFile(path, (target) => {
+      const entries = readEntries(target);
+      return edit(entries) ? toText(entries, path) : undefined;
+    });
+    if (outcome !== 'locked') return outcome === 'written';
   } catch (error) {
     throw toRefusal('write', path, error);
   }
+  throw new AuthFileRefused(
+    `${path} is locked by another process; try again, or remove the lock file ${targetOf(path)}.lock if no other berth changes keys`,
+  );
 }
 
 function toText(entries: Entries, path: string): string {

@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
 import type * as z from 'zod';
 import { readSmallFile } from './bounded-read.js';
+import { configPath } from './config-path.js';
 import { checkConfig, notJson, type ConfigProblem } from './config/config-problems.js';
 import { configDefaults, type ConfigFile, type ModelSettings, type ProviderSettings } from './config/config-schema.js';
 import type { approvalMode, queueMode, thinkingLevel, whenDetached } from '../protocol/events.js';
@@ -38,10 +38,6 @@ export interface Config {
   sandbox: { enabled: boolean; network: boolean; writable: string[] };
   runsAtOnce: number;
   commandBounds: { memoryBytes: number; processes: number };
-}
-
-export function configPath(configDir: string): string {
-  return join(configDir, 'config.json');
 }
 
 /** Reads `config.json`. A missing file is valid: every key has a default. */

@@ -44,7 +44,7 @@ function toProblems(issue: Issue, text: string, tree: JsoncNode): ConfigProblem[
 }
 
 /** The sentence about a key that does not exist, with the nearest one. */
-function unknownKey(parent: readonly PropertyKey[], key: string): string {
+export function unknownKey(parent: readonly PropertyKey[], key: string): string {
   const known = keysAt(parent);
   const near = nearest(key, known);
   const hint = near === undefined ? `the keys there are ${known.join(', ')}` : `did you mean ${keyText([...parent, near])}?`;
@@ -52,7 +52,7 @@ function unknownKey(parent: readonly PropertyKey[], key: string): string {
 }
 
 /** A path of keys as people write it: names with dots are quoted. */
-function keyText(path: readonly PropertyKey[]): string {
+export function keyText(path: readonly PropertyKey[]): string {
   return path.map((part) => (/[."]/.test(String(part)) ? JSON.stringify(String(part)) : String(part))).join('.');
 }
 
@@ -62,7 +62,7 @@ function keysAt(path: readonly PropertyKey[]): string[] {
 }
 
 /** The schema of a key; undefined when there is no such key. */
-function schemaAt(path: readonly PropertyKey[]): unknown {
+export function schemaAt(path: readonly PropertyKey[]): unknown {
   let node: unknown = configSchema;
   for (const part of path) {
     const inner = withoutOptional(node);
@@ -73,6 +73,6 @@ function schemaAt(path: readonly PropertyKey[]): unknown {
   return node;
 }
 
-function withoutOptional(node: unknown): unknown {
+export function withoutOptional(node: unknown): unknown {
   return node instanceof z.ZodOptional ? node.unwrap() : node;
 }

@@ -99,7 +99,7 @@ function describe(expected: string, text: string, at: number): string {
 }
 
 /** The last of several members with the same key: it counts when the text is parsed. */
-function memberOf(node: JsoncNode | undefined, key: string): JsoncMember | undefined {
+export function memberOf(node: JsoncNode | undefined, key: string): JsoncMember | undefined {
   return node?.members?.findLast((member) => member.key === key);
 }
 
