@@ -26,6 +26,8 @@ export interface RequestCard {
   hint: string;
   /** The input must not be echoed. */
   isSecret: boolean;
+  /** A yes destroys something or cannot be undone. */
+  isDangerous: boolean;
 }
 
 /** Converts a request of any daemon version into a card. */
@@ -39,6 +41,7 @@ export function toCard(request: UiRequest): RequestCard {
     preset: printable(presetOf(params)),
     hint: hintFor(params),
     isSecret: isSecret(request),
+    isDangerous: isDangerous(params),
   };
 }
 
@@ -61,7 +64,7 @@ function choicesOf(params: RequestParams): Choice[] {
     case 'directory':
       return yesOrNo;
     case 'question':
-      if (params.method === 'confirm') return yesOrNo;
+      if (params.method === 'confirm') return isDangerous(params) ? dangerousYesOrNo : yesOrNo;
       if (params.method !== 'select') return [];
       return params.options.map(({ value, label }, at) => ({ key: String(at + 1), label: printableLine(label), answer: value }));
   }
@@ -71,6 +74,15 @@ const yesOrNo: Choice[] = [
   { key: 'y', label: 'Yes', answer: true },
   { key: 'n', label: 'No', answer: false },
 ];
+
+const dangerousYesOrNo: Choice[] = [
+  { key: 'y', label: 'Yes, although it cannot be undone', answer: true },
+  { key: 'n', label: 'No', answer: false },
+];
+
+function isDangerous(params: RequestParams): boolean {
+  return params.kind === 'question' && params.method === 'confirm' && params.danger === true;
+}
 
 function presetOf(params: RequestParams): string {
   return params.kind === 'question' && 'default' in params ? (params.default ?? '') : '';

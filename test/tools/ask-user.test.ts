@@ -46,6 +46,12 @@ test('only what was given is sent, and without a timeout the question waits', as
     params: { kind: 'question', method: 'confirm', title: 'Go?' },
     timeoutMs: null,
   });
+  expect((await ask({ method: 'confirm', title: 'Delete it?', danger: true }, false)).asked[0]?.question.params).toEqual({
+    kind: 'question',
+    method: 'confirm',
+    title: 'Delete it?',
+    danger: true,
+  });
   expect((await ask({ method: 'editor', title: 'Log', placeholder: 'p', default: 'd' }, '')).asked[0]?.question.params).toEqual({
     kind: 'question',
     method: 'editor',

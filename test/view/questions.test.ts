@@ -124,6 +124,7 @@ describe('a card', () => {
       preset: '',
       hint: 'a, d, or r and a reason, with which the run goes on',
       isSecret: false,
+      isDangerous: false,
     });
   });
 
@@ -161,6 +162,13 @@ describe('a card', () => {
       hint: 'y or n',
     });
     expect(readAnswer(ask('confirm', { kind: 'trust', title: 'Trust?' }), 'y')).toEqual({ ok: true, result: true });
+  });
+
+  test('says that a yes cannot be undone', () => {
+    const confirm = questionParams('confirm');
+    const card = toCard(uiRequest({ ...confirm, danger: true } as typeof confirm));
+    expect([card.isDangerous, card.choices[0]?.label, card.preset]).toEqual([true, 'Yes, although it cannot be undone', '']);
+    expect([toCard(uiRequest(confirm)).isDangerous, toCard(uiRequest(confirm)).choices[0]?.label]).toEqual([false, 'Yes']);
   });
 
   test('says what must not be shown', () => {

@@ -113,7 +113,13 @@ const selectQuestion = lazy(() =>
     multi: z.literal(true).optional().describe('Any number of the options may be chosen: the answer is a list.'),
   }),
 );
-const confirmQuestion = lazy(() => z.object({ ...questionHead, method: z.literal('confirm') }));
+const confirmQuestion = lazy(() =>
+  z.object({
+    ...questionHead,
+    method: z.literal('confirm'),
+    danger: z.literal(true).optional().describe('A yes destroys something, or cannot be undone: show it as such.'),
+  }),
+);
 const textQuestion = lazy(() =>
   z.object({
     ...questionHead,

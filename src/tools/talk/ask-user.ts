@@ -19,6 +19,7 @@ const parameters = z
       .describe('what to choose from; select only'),
     placeholder: z.string().max(limits.questionTitleCharsMax).optional(),
     default: z.string().max(limits.questionTextCharsMax).optional().describe('text to begin with; input and editor'),
+    danger: z.boolean().optional().describe('a yes destroys something or cannot be undone; confirm only'),
     timeout_seconds: z.number().min(1).max(limits.questionSecondsMax).optional().describe('without it, the question waits'),
   })
   .refine(({ method, options }) => method !== 'select' || options !== undefined, { path: ['options'], error: 'select needs options' });
@@ -41,13 +42,13 @@ export function createAskUserTool(): Tool<AskArgs> {
   };
 }
 
-function toParams({ method, title, message, options = [], placeholder, default: initial }: AskArgs): QuestionParams {
+function toParams({ method, title, message, options = [], placeholder, danger, default: initial }: AskArgs): QuestionParams {
   const head = { kind: 'question' as const, title, ...(message !== undefined && { message }) };
   switch (method) {
     case 'select':
       return { ...head, method, options: options.map((option) => ({ value: option, label: option })) };
     case 'confirm':
-      return { ...head, method };
+      return { ...head, method, ...(danger && { danger: true }) };
     case 'input':
     case 'editor':
       return { ...head, method, ...(placeholder !== undefined && { placeholder }), ...(initial !== undefined && { default: initial }) };
