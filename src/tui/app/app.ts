@@ -10,6 +10,7 @@ import { openTerminal, type Terminal } from '../screen/terminal.js';
 import type { TerminalInput } from '../kit/terminal-input.js';
 import type { Overlay } from '../overlays/overlay.js';
 import { createAttentionSigns } from './attention.js';
+import { createBegunAnswers } from './begun-answers.js';
 import type { TuiContext } from './context.js';
 import { createFrameLoop } from './frame-loop.js';
 import { createKeyMap, type KeySettings } from '../keys/key-map.js';
@@ -79,13 +80,15 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
     isObserver: options.isObserver ?? false,
     memory: createScreenMemory(options.memoryFile),
     notice: board.say,
+    withdraw: board.withdraw,
+    begunAnswers: createBegunAnswers(),
     invalidate: loop.invalidate,
     open(overlay) {
       overlays = [...overlays, overlay];
       loop.invalidate();
     },
-    closeOverlay() {
-      overlays = overlays.slice(0, -1);
+    closeOverlay(overlay = overlays.at(-1)) {
+      overlays = overlays.filter((one) => one !== overlay);
       loop.invalidate();
     },
     goTo(sessionId) {
@@ -289,6 +292,7 @@ export async function openTui(options: TuiOptions): Promise<TuiEnd> {
     clearTimeout(spinner);
     watch?.close();
     loop.close();
+    board.clear();
     // A daemon that does not answer keeps neither the terminal nor the person.
     terminal.close();
     await Promise.race([pane.leaving(), delay(tuning.leavingMs, undefined, { ref: false })]);

@@ -49,12 +49,15 @@ export function createAbsenceTeller(parts: PaneParts): AbsenceTeller {
       const text = absenceText(sumUpAbsence(events), Date.now() - last.atMs);
       if (text === '') return;
       missed = { events, text };
-      context.notice(`${text} · ${parts.keyMap.keysOf('absence')[0] ?? '/away'} replays it or shows its changes`);
+      context.notice(`${text} · ${parts.keyMap.keysOf('absence')[0] ?? '/away'} replays it or shows its changes`, 'info', {
+        topic: 'absence',
+      });
     });
   }
 
   function open(): void {
     const known = missed;
+    context.withdraw('absence');
     if (!known) return context.notice('nothing happened while you were away');
     context.open(
       createPicker({

@@ -5,15 +5,14 @@ import { modes } from '../../view/modes.js';
 import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
 import type { PaneParts } from '../pane/session-pane.js';
-import { createPicker } from '../overlays/picker.js';
+import { createPicker, type PickerOptions } from '../overlays/picker.js';
 
 /** The rules that count in this session; those that were said here can be removed. */
 export function showPermissions(parts: PaneParts): void {
   const { context, attached } = parts;
   attempt(context, 'rules could not be listed', async () => {
     const { permissions, mode, no_sandbox } = accepted(await context.berth.call('list_permissions', { session_id: attached.sessionId }));
-    context.notice(`mode ${mode}: ${modes[mode]}`);
-    if (no_sandbox !== null) context.notice(`commands run without a sandbox: ${printableLine(no_sandbox)}`, 'alarm');
+    const unconfined = no_sandbox === null ? '' : ` Commands run without a sandbox: ${printableLine(no_sandbox)}`;
     const items = permissions.map(({ permission_id, rule, source, said_by }, at) => ({
       id: permission_id === '' ? `config ${at}` : permission_id,
       label: printableLine(ruleSentence(rule)),
@@ -21,27 +20,30 @@ export function showPermissions(parts: PaneParts): void {
     }));
     context.open(
       createPicker({
-        title: 'Rules',
+        title: `Rules, in mode ${mode}: ${modes[mode]}.${unconfined}`,
+        wraps: true,
         items: () => items,
         empty: 'no rule counts here; /allow COMMAND adds one',
-        onPick: context.closeOverlay,
-        keys: [
-          {
-            key: 'ctrl+x',
-            label: 'remove',
-            run({ id: permission_id }) {
-              if (permission_id.startsWith('config ')) {
-                context.notice('this rule is in a config file: remove it there', 'alarm');
-                return;
-              }
-              context.closeOverlay();
-              attempt(context, 'not removed', async () => {
-                accepted(await context.berth.call('remove_permission', { permission_id }));
-                showPermissions(parts);
-              });
-            },
-          },
-        ],
+        onPick: () => context.closeOverlay(),
+        keys: (context.isObserver
+          ? []
+          : [
+              {
+                key: 'ctrl+x',
+                label: 'remove',
+                run({ id: permission_id }) {
+                  if (permission_id.startsWith('config ')) {
+                    context.notice('this rule is in a config file: remove it there', 'alarm');
+                    return;
+                  }
+                  context.closeOverlay();
+                  attempt(context, 'not removed', async () => {
+                    accepted(await context.berth.call('remove_permission', { permission_id }));
+                    showPermissions(parts);
+                  });
+                },
+              },
+            ]) satisfies PickerOptions['keys'],
       }),
     );
   });

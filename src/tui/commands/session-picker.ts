@@ -9,7 +9,7 @@ import { attempt } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
 import type { PaneParts } from '../pane/session-pane.js';
 import { shortenPath } from '../dock/header.js';
-import { createPicker, type PickerItem } from '../overlays/picker.js';
+import { createPicker, type PickerItem, type PickerOptions } from '../overlays/picker.js';
 import { createTextPrompt } from '../overlays/text-prompt.js';
 import { row, span, type Row, type Tone } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
@@ -120,10 +120,39 @@ export function openSessions(parts: PaneParts): void {
     });
   }
 
+  const changes = [
+    {
+      key: 'ctrl+r',
+      label: 'rename',
+      run(item) {
+        context.open(
+          createTextPrompt({
+            title: 'Rename the session',
+            initial: listed.find(({ session }) => session.session_id === item.id)?.session.title ?? '',
+            onSubmit(title) {
+              context.closeOverlay();
+              change('not renamed', item, async (session_id) =>
+                accepted(await context.berth.call('update_session', { session_id, title })),
+              );
+            },
+          }),
+        );
+      },
+    },
+    {
+      key: 'ctrl+x',
+      label: 'archive',
+      run: (item) =>
+        change('not archived', item, async (session_id) => accepted(await context.berth.call('archive_session', { session_id }))),
+    },
+  ] satisfies PickerOptions['keys'];
+
   load();
   context.open(
     createPicker({
-      title: 'Sessions',
+      get title() {
+        return isHere ? 'Sessions of this directory' : 'Sessions';
+      },
       items: () => listed.filter(({ session }) => !isHere || session.cwd === cwd).map(toItem),
       empty: 'no session matches',
       onFilter: searchTexts,
@@ -136,36 +165,13 @@ export function openSessions(parts: PaneParts): void {
       keys: [
         {
           key: 'tab',
-          label: 'this directory / all',
+          label: 'this directory or all',
           run() {
             isHere = !isHere;
-            context.notice(isHere ? 'sessions of this directory' : 'all sessions');
+            context.invalidate();
           },
         },
-        {
-          key: 'ctrl+r',
-          label: 'rename',
-          run(item) {
-            context.open(
-              createTextPrompt({
-                title: 'Rename the session',
-                initial: listed.find(({ session }) => session.session_id === item.id)?.session.title ?? '',
-                onSubmit(title) {
-                  context.closeOverlay();
-                  change('not renamed', item, async (session_id) =>
-                    accepted(await context.berth.call('update_session', { session_id, title })),
-                  );
-                },
-              }),
-            );
-          },
-        },
-        {
-          key: 'ctrl+x',
-          label: 'archive',
-          run: (item) =>
-            change('not archived', item, async (session_id) => accepted(await context.berth.call('archive_session', { session_id }))),
-        },
+        ...(context.isObserver ? [] : changes),
       ],
     }),
   );

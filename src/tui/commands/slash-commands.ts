@@ -2,7 +2,7 @@ import { limits } from '../../protocol/limits.js';
 import { nearest } from '../../protocol/nearest.js';
 import { modeNames, toMode } from '../../view/modes.js';
 import { resumeActionFor } from '../../view/run-outcome.js';
-import { attempt } from '../app/context.js';
+import { attempt, watchingText } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
 import type { PaneParts } from '../pane/session-pane.js';
 import type { CommandEntry } from '../editor/completion/targets.js';
@@ -11,7 +11,7 @@ import { showChanges } from './changes.js';
 import { openDrafts } from './draft-picker.js';
 import { exportSession } from './export-session.js';
 import { openModels, setThinking, thinkingLevels } from './model-picker.js';
-import { openPalette } from './palette.js';
+import { openHelp } from './palette.js';
 import { allow, showPermissions } from './permissions-view.js';
 import { openSessions } from './session-picker.js';
 import { showClients, showContext, showStats } from './stats-view.js';
@@ -24,39 +24,48 @@ interface SlashCommand {
   /** What may follow the name. */
   hint?: string;
   complete?(): readonly string[];
+  /** It changes something for others: an observer cannot run it. */
+  changes?: true;
   /** Returns false to keep the text in the editor. */
   run(words: string, parts: PaneParts): unknown;
 }
 
 /** Commands that are typed into the editor. Completion, the palette and the help are made from this table. */
 const table: readonly SlashCommand[] = [
-  { name: 'help', summary: 'Everything that can be done, with its keys', run: (_, parts) => openPalette(parts) },
-  { name: 'new', summary: 'A new session in this directory', hint: '[title]', run: newSession },
+  { name: 'help', summary: 'Everything that can be done, with its keys', run: (_, parts) => openHelp(parts) },
+  { name: 'new', summary: 'A new session in this directory', hint: '[title]', changes: true, run: newSession },
   { name: 'sessions', aliases: ['ls'], summary: 'Choose a session', run: (_, parts) => openSessions(parts) },
-  { name: 'rename', summary: 'Rename this session', hint: 'title', run: rename },
-  { name: 'archive', summary: 'Put this session out of sight, and choose another', run: archive },
-  { name: 'branch', summary: 'A new session that goes on from here', run: branch },
+  { name: 'rename', summary: 'Rename this session', hint: 'title', changes: true, run: rename },
+  { name: 'archive', summary: 'Put this session out of sight, and choose another', changes: true, run: archive },
+  { name: 'branch', summary: 'A new session that goes on from here', changes: true, run: branch },
   { name: 'tree', summary: 'All messages as a tree: go to one, or branch from it', run: (_, parts) => openTree(parts) },
   { name: 'diff', summary: 'What this session changed since a prompt', run: (_, parts) => showChanges(parts) },
-  { name: 'model', summary: 'Choose a model', hint: '[provider/model]', run: (words, parts) => openModels(parts, words) },
+  { name: 'model', summary: 'Choose a model', hint: '[provider/model]', changes: true, run: (words, parts) => openModels(parts, words) },
   {
     name: 'thinking',
     summary: 'How much the model thinks',
     hint: thinkingLevels.join('|'),
     complete: () => thinkingLevels,
+    changes: true,
     run: setThinking,
   },
-  { name: 'mode', summary: 'What is asked about', hint: modeNames.join('|'), complete: () => modeNames, run: setMode },
+  { name: 'mode', summary: 'What is asked about', hint: modeNames.join('|'), complete: () => modeNames, changes: true, run: setMode },
   { name: 'permissions', summary: 'The rules that count here', run: (_, parts) => showPermissions(parts) },
-  { name: 'allow', summary: 'Allow a command in this workspace from now on', hint: 'command', run: allow },
-  { name: 'abort', aliases: ['stop'], summary: 'Stop the run', hint: '[reason]', run: abort },
-  { name: 'resume', summary: 'Let a run that was cut off, or a paused queue, go on', run: resume },
-  { name: 'retry', summary: 'Ask the model again from the last prompt', run: (_, parts) => resumeWith(parts, 'retry') },
-  { name: 'compact', summary: 'Summarise old messages for the model', hint: '[what matters]', run: compact },
+  { name: 'allow', summary: 'Allow a command in this workspace from now on', hint: 'command', changes: true, run: allow },
+  { name: 'abort', aliases: ['stop'], summary: 'Stop the run', hint: '[reason]', changes: true, run: abort },
+  { name: 'resume', summary: 'Let a run that was cut off, or a paused queue, go on', changes: true, run: resume },
+  { name: 'retry', summary: 'Ask the model again from the last prompt', changes: true, run: (_, parts) => resumeWith(parts, 'retry') },
+  { name: 'compact', summary: 'Summarise old messages for the model', hint: '[what matters]', changes: true, run: compact },
   { name: 'context', summary: 'How full the context window is', run: (_, parts) => showContext(parts) },
   { name: 'stats', summary: 'Runs, tokens and cost of this session', run: (_, parts) => showStats(parts) },
   { name: 'clients', summary: 'Who else is connected', run: (_, parts) => showClients(parts) },
-  { name: 'draft', aliases: ['drafts'], summary: 'Drafts of this session that other clients left', run: (_, parts) => openDrafts(parts) },
+  {
+    name: 'draft',
+    aliases: ['drafts'],
+    summary: 'Drafts of this session that other clients left',
+    changes: true,
+    run: (_, parts) => openDrafts(parts),
+  },
   { name: 'copy', summary: 'Copy the last answer', run: copyAnswer },
   { name: 'export', summary: 'Write the conversation to a Markdown file', hint: '[file]', run: exportSession },
   { name: 'search', summary: 'Search this session, also what is not loaded', hint: 'words', run: (words, parts) => parts.search(words) },
@@ -76,9 +85,13 @@ export function createSlashCommands(parts: () => PaneParts): SlashCommands {
     return table.find((command) => command.name === name || command.aliases?.includes(name));
   }
 
+  function isPossible({ changes }: SlashCommand): boolean {
+    return !changes || !parts().context.isObserver;
+  }
+
   return {
     entries: () =>
-      table.map(({ name, aliases = [], summary, hint, complete }) => ({
+      table.filter(isPossible).map(({ name, aliases = [], summary, hint, complete }) => ({
         name,
         summary,
         aliases,
@@ -99,6 +112,10 @@ export function createSlashCommands(parts: () => PaneParts): SlashCommands {
         );
         const hint = near === undefined ? 'Ctrl-P lists what there is.' : `did you mean /${near}?`;
         parts().context.notice(`there is no command /${name}: ${hint} A text that begins with / is sent with // in front.`, 'alarm');
+        return false;
+      }
+      if (!isPossible(command)) {
+        parts().context.notice(watchingText, 'alarm');
         return false;
       }
       return command.run(words.trim(), parts()) !== false;

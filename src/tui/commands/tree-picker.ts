@@ -1,9 +1,9 @@
 import type { ReplyPayload } from '../../protocol/commands/commands.js';
 import { printableLine } from '../../view/printable.js';
-import { attempt } from '../app/context.js';
+import { attempt, watchingText } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
 import type { PaneParts } from '../pane/session-pane.js';
-import { createPicker, type PickerItem } from '../overlays/picker.js';
+import { createPicker, type PickerItem, type PickerOptions } from '../overlays/picker.js';
 
 type Node = ReplyPayload<'get_tree'>['nodes'][number];
 
@@ -28,26 +28,32 @@ export function openTree(parts: PaneParts): void {
             parts.reader.follow();
             return;
           }
+          if (context.isObserver) {
+            context.notice(watchingText, 'alarm');
+            return;
+          }
           attempt(context, 'the session stays where it is', async () => {
             accepted(await context.berth.call('set_leaf', { session_id: attached.sessionId, leaf_id: id }));
             context.notice('the session goes on from that message; /tree leads back');
           });
         },
-        keys: [
-          {
-            key: 'ctrl+b',
-            label: 'new session from it',
-            run({ id }) {
-              context.closeOverlay();
-              attempt(context, 'no branch was made', async () => {
-                const { session_id } = accepted(
-                  await context.berth.call('branch_session', { session_id: attached.sessionId, leaf_id: id }),
-                );
-                context.goTo(session_id);
-              });
-            },
-          },
-        ],
+        keys: (context.isObserver
+          ? []
+          : [
+              {
+                key: 'ctrl+b',
+                label: 'new session from it',
+                run({ id }) {
+                  context.closeOverlay();
+                  attempt(context, 'no branch was made', async () => {
+                    const { session_id } = accepted(
+                      await context.berth.call('branch_session', { session_id: attached.sessionId, leaf_id: id }),
+                    );
+                    context.goTo(session_id);
+                  });
+                },
+              },
+            ]) satisfies PickerOptions['keys'],
       }),
     );
   });

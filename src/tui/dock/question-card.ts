@@ -1,7 +1,7 @@
 import type { CardPart } from '../../view/approval.js';
-import type { RequestCard } from '../../view/questions.js';
+import type { Choice, RequestCard } from '../../view/questions.js';
 import { marks } from '../rows/marks.js';
-import { clipSpans, row, span, type Row, type Span } from '../rows/row.js';
+import { row, span, spansWidth, type Row, type Span } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 import { renderDiff } from '../text/diff.js';
 
@@ -27,9 +27,10 @@ export interface LaidCard {
 /** A question as at most `rowsMax` rows of the dock. Its texts are those of the view, and so sanitized. */
 export function layCard(facts: CardFacts, columns: number, rowsMax: number): LaidCard {
   const { card, waiting, isFocused, hint, chosen } = facts;
-  const gutter = [span(`${marks.questionBar} `, isFocused ? { tone: 'warn', bold: true } : 'warn')];
+  const tone = card.isDangerous ? 'bad' : 'warn';
+  const gutter = [span(`${marks.questionBar} `, isFocused ? { tone, bold: true } : tone)];
   const inner = (spans: readonly Span[]): Row[] => wrapSpans(spans, columns, { first: gutter, rest: gutter });
-  const title = inner([span(card.title, { bold: true }), span(waiting === 0 ? '' : `  (${waiting} more wait)`, 'muted')]);
+  const title = inner([span(card.title, titleStyle(card)), span(waiting === 0 ? '' : `  (${waiting} more wait)`, 'muted')]);
   const choices = choiceRows(card, chosen, inner, columns - 2);
   const foot = inner([span(hint, isFocused ? 'accent' : 'muted')]);
   const hasDiff = card.parts.some(({ kind }) => kind === 'diff');
@@ -50,6 +51,14 @@ export function layCard(facts: CardFacts, columns: number, rowsMax: number): Lai
   return { rows: kept.slice(0, Math.max(1, rowsMax)), isWhole: false };
 }
 
+function titleStyle({ isDangerous }: RequestCard): Omit<Span, 'text'> {
+  return isDangerous ? { bold: true, tone: 'bad' } : { bold: true };
+}
+
+function choiceStyle({ isDangerous }: RequestCard, { answer }: Choice): Omit<Span, 'text'> {
+  return isDangerous && answer === true ? { tone: 'bad' } : {};
+}
+
 function hasMoreChoices({ choices }: RequestCard): boolean {
   return choices.length > layout.choiceRows;
 }
@@ -57,9 +66,11 @@ function hasMoreChoices({ choices }: RequestCard): boolean {
 /** The whole question, for a viewer. */
 export function wholeCard(card: RequestCard, columns: number): Row[] {
   const inner = (spans: readonly Span[]): Row[] => wrapSpans(spans, columns);
-  const choices = card.choices.flatMap(({ key, label }) => inner([span(`${key}  `, 'accent'), span(label)]));
+  const choices = card.choices.flatMap((choice) =>
+    inner([span(`${choice.key}  `, 'accent'), span(choice.label, choiceStyle(card, choice))]),
+  );
   return [
-    ...inner([span(card.title, { bold: true })]),
+    ...inner([span(card.title, titleStyle(card))]),
     ...card.parts.flatMap((part) => partRows(part, inner, [], columns)),
     row(),
     ...choices,
@@ -68,14 +79,13 @@ export function wholeCard(card: RequestCard, columns: number): Row[] {
 
 function choiceRows(card: RequestCard, chosen: ReadonlySet<number>, inner: (spans: readonly Span[]) => Row[], columns: number): Row[] {
   if (card.choices.length === 0) return [];
-  const labels = card.choices.map(({ key, label }, at): Span[] => [
-    span(` ${key} `, { reverse: true }),
-    span(` ${chosen.has(at) ? '[x] ' : ''}${label}`),
+  const labels = card.choices.map((choice, at): Span[] => [
+    span(` ${choice.key} `, { reverse: true, ...choiceStyle(card, choice) }),
+    span(` ${chosen.has(at) ? '[x] ' : ''}${choice.label}`, choiceStyle(card, choice)),
   ]);
   const line = labels.flatMap((spans, at) => (at === 0 ? spans : [span('   '), ...spans]));
-  const width = card.choices.reduce((sum, { key, label }) => sum + key.length + label.length + 6, 0);
-  if (width <= columns) return inner(line);
-  const shown = labels.slice(0, layout.choiceRows).flatMap((spans) => inner(clipSpans(spans, columns)));
+  if (spansWidth(line) <= columns) return inner(line);
+  const shown = labels.slice(0, layout.choiceRows).flatMap(inner);
   return labels.length <= layout.choiceRows
     ? shown
     : [...shown, ...inner([span(`${marks.ellipsis} ${labels.length - layout.choiceRows} more: Ctrl-O shows and filters all`, 'muted')])];

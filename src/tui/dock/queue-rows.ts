@@ -18,6 +18,8 @@ export interface QueueFacts {
   inputs: readonly QueuedInput[];
   sent: readonly SentInput[];
   isPaused: boolean;
+  /** This client can let it go on. */
+  mayResume: boolean;
   /** The name of this client, whose inputs need no author. */
   ownName: string;
   /** The input that a person has chosen; undefined while the queue has no focus. */
@@ -27,7 +29,7 @@ export interface QueueFacts {
 const layout = { rowsMax: 6 } as const;
 
 /** What waits: here for a daemon, and in the daemon's queue. */
-export function queueRows({ inputs, sent, isPaused, ownName, chosenId }: QueueFacts, columns: number): Row[] {
+export function queueRows({ inputs, sent, isPaused, mayResume, ownName, chosenId }: QueueFacts, columns: number): Row[] {
   const kept = sent.filter(({ state, inputId }) => state === 'kept' && !inputs.some(({ input_id }) => input_id === inputId));
   const rows = [
     ...inputs.map(({ input_id, kind, text, hold, client }) => {
@@ -46,7 +48,9 @@ export function queueRows({ inputs, sent, isPaused, ownName, chosenId }: QueueFa
       ? [...rows.slice(0, layout.rowsMax - 1), row(span(`  ${marks.ellipsis} ${rows.length - layout.rowsMax + 1} more wait`, 'muted'))]
       : rows;
   const pause =
-    isPaused && inputs.length > 0 ? [row(span(`${marks.held} queue ${pauseText(inputs.length)}${separator}/resume goes on`, 'warn'))] : [];
+    isPaused && inputs.length > 0
+      ? [row(span(`${marks.held} queue ${pauseText(inputs.length)}${mayResume ? `${separator}/resume goes on` : ''}`, 'warn'))]
+      : [];
   return [...pause, ...shown];
 }
 

@@ -43,19 +43,22 @@ export interface WorkingFacts {
   /** When this screen saw the run begin; undefined when it was already running. */
   sinceMs: number | undefined;
   nowMs: number;
+  isObserver: boolean;
   /** Advances with time; undefined when nobody looks. */
   tick: number | undefined;
 }
 
 /** What the run is doing; no row without a run. */
-export function workingRows({ view, sinceMs, nowMs, tick }: WorkingFacts, columns: number): Row[] {
+export function workingRows({ view, sinceMs, nowMs, tick, isObserver }: WorkingFacts, columns: number): Row[] {
   const { run, compaction, requests } = view.state;
   const statuses = Object.values(view.status).map((text) => printableLine(describeStatus(text, nowMs)));
   if (!run && !compaction && statuses.length === 0) return [];
   const doing = run?.aborting
     ? 'stopping'
     : requests.length > 0
-      ? 'waits for your answer'
+      ? isObserver
+        ? 'waits for an answer'
+        : 'waits for your answer'
       : compaction
         ? 'summarising old messages'
         : view.tools.length > 0

@@ -32,6 +32,8 @@ export interface Editor {
   setText(text: string): void;
   /** Empties the editor; Up, the search and undo bring the text back. */
   clear(): void;
+  /** Adds a text to the history, as if it had been cleared. */
+  putAway(text: string): void;
   /** Takes the text out and adds it to the history. The images are in the order of the text. */
   take(): { text: string; tokens: ImageToken[] };
   /** Types a text; false, and nothing has changed, when the text would be too large to send. */
@@ -186,6 +188,7 @@ export function createEditor(commands: () => readonly CommandEntry[] = () => [])
         document.replaceAll('', { place: draftPlace });
       });
     },
+    putAway: (text) => change(() => history.add(normalizeText(text))),
     take: () =>
       interrupt(() => {
         search.cancel();

@@ -1,25 +1,14 @@
 import { actions, type Action } from './actions.js';
 import type { PaneParts } from '../pane/session-pane.js';
 
-/** What an observer may not do. */
-const changing: ReadonlySet<string> = new Set([
-  'send',
-  'followUp',
-  'question',
-  'branchHere',
-  'queueEdit',
-  'queueHold',
-  'queueEarlier',
-  'queueRemove',
-] satisfies Action['name'][]);
-
 /** What the keys do here and now, most useful first. */
-export function hintsFor({ keyMap, editor, focus, view, answering, context }: PaneParts, hasOverlay: boolean): string[] {
-  if (hasOverlay) return [];
+export function hintsFor({ context, keyMap, editor, focus, view, answering }: PaneParts, hasOverlay: boolean): string[] {
+  // The dock with the question is not on the screen.
+  if (hasOverlay) return answering.current() && answering.dialogFor() === undefined ? ['a question waits: Esc closes this'] : [];
   const here = focus();
   const { run } = view().state;
-  const isWanted = ({ name }: Action): boolean => {
-    if (context.isObserver && changing.has(name)) return false;
+  const isWanted = ({ name, changes }: Action): boolean => {
+    if (context.isObserver && changes) return false;
     if (name === 'send' || name === 'followUp') return !editor.isEmpty() && (name === 'send' || run !== null);
     if (name === 'help') return editor.isEmpty();
     return name !== 'question' || answering.current() !== undefined;

@@ -1,5 +1,7 @@
 import { graphemesOf } from '../kit/graphemes.js';
-import { span, spansWidth, type Span } from '../rows/row.js';
+import { textWidth } from '../rows/cells.js';
+import { marks } from '../rows/marks.js';
+import { span, type Span } from '../rows/row.js';
 
 /** One line of text that is typed: filters, titles, reasons. */
 export interface LineField {
@@ -8,8 +10,8 @@ export interface LineField {
   type(text: string): void;
   /** True when the key was one of editing. */
   onKey(key: string): boolean;
-  /** The text and the column of the cursor in it. Secret texts are shown as dots. */
-  spans(): { spans: Span[]; cursor: number };
+  /** The part of the text around the cursor that has room, and the column of the cursor in it. Secret texts are shown as dots. */
+  spans(columns: number): { spans: Span[]; cursor: number };
 }
 
 export function createLineField(initial = '', { isSecret = false } = {}): LineField {
@@ -50,17 +52,30 @@ export function createLineField(initial = '', { isSecret = false } = {}): LineFi
       after = [];
     },
     type(text) {
-      before = graphemesOf(before.join('') + text.replaceAll(/[\r\n\t]+/g, ' '));
+      const last = before.pop() ?? '';
+      for (const grapheme of graphemesOf(last + text.replaceAll(/[\r\n\t]+/g, ' '))) before.push(grapheme);
     },
     onKey(key) {
       const act = keys[key];
       act?.();
       return act !== undefined;
     },
-    spans() {
-      const show = (parts: readonly string[]): string => (isSecret ? '•'.repeat(parts.length) : parts.join(''));
-      const head = span(show(before));
-      return { spans: [head, span(show(after))], cursor: spansWidth([head]) };
+    spans(columns) {
+      const shown = (parts: readonly string[]): readonly string[] => (isSecret ? parts.map(() => '•') : parts);
+      const head = endOf(shown(before), Math.max(1, columns - 2));
+      // What is drawn is clipped to the screen, which is narrower than that.
+      const tail = shown(after.slice(0, columns)).join('');
+      return { spans: [span(head), span(tail)], cursor: textWidth(head) };
     },
   };
+}
+
+/** The end of a text that has room, with an ellipsis for what is before it. */
+function endOf(parts: readonly string[], columns: number): string {
+  let from = parts.length;
+  for (let width = 0; from > 0; from--) {
+    width += textWidth(parts[from - 1] ?? '');
+    if (width > columns) break;
+  }
+  return from === 0 ? parts.join('') : `${marks.ellipsis}${parts.slice(from).join('')}`;
 }

@@ -1,6 +1,10 @@
 import { fuzzyFilter } from '../editor/completion/fuzzy.js';
-import { clipSpans, fitRow, row, span, spansWidth, spreadRow, type Row, type Span, type Tone } from '../rows/row.js';
 import { keyLabel } from '../keys/key-map.js';
+import { marks } from '../rows/marks.js';
+import { clipSpans, fitRow, row, span, spansWidth, spreadRow, type Row, type Tone } from '../rows/row.js';
+import { wrapSpans } from '../rows/wrap.js';
+import type { Cursor } from '../screen/frame.js';
+import { leadRows } from './lead-rows.js';
 import { createLineField } from './line-field.js';
 import type { Overlay } from './overlay.js';
 
@@ -14,6 +18,8 @@ export interface PickerItem {
   readonly keywords?: string;
   /** Found by something else than its label: shown whatever the filter is. */
   readonly isPinned?: boolean;
+  /** The heading that it stands below while nothing is typed. */
+  readonly group?: string;
 }
 
 export interface PickerOptions {
@@ -33,13 +39,28 @@ export interface PickerOptions {
   startAt?: string | undefined;
   /** What to say when there is nothing. */
   empty?: string;
+  /** Every item is shown whole, in as many rows as it needs; otherwise only the one under the cursor is. */
+  wraps?: boolean;
 }
 
 export interface Picker extends Overlay {
   filter(): string;
 }
 
-const layout = { previewColumnsMin: 100, chromeRows: 3, detailShareMin: 0.25 } as const;
+const layout = {
+  previewColumnsMin: 100,
+  filterColumnsMin: 16,
+  titleShare: 3,
+  detailShareMin: 0.25,
+  wrapRowsMin: 3,
+  indent: '    ',
+} as const;
+
+/** A row of the list: of an item by its place among those that are found, or a heading. */
+interface Line {
+  readonly index: number | undefined;
+  readonly row: () => Row;
+}
 
 /** A list that is filtered by typing. */
 export function createPicker(options: PickerOptions): Picker {
@@ -50,6 +71,8 @@ export function createPicker(options: PickerOptions): Picker {
     options.items().findIndex(({ id }) => id === options.startAt),
   );
   let pageRows = 1;
+  let headHeight = 2;
+  let shown: readonly Line[] = [];
 
   function matches(): PickerItem[] {
     const items = options.items();
@@ -61,6 +84,19 @@ export function createPicker(options: PickerOptions): Picker {
       ({ label, keywords = '', detail = '' }) => `${label} ${detail} ${keywords}`,
     ).map(({ item }) => item);
     return [...found, ...items.filter(({ isPinned }) => isPinned)];
+  }
+
+  /** The title and what is typed: in one row, or below a title that needs more. */
+  function headRows(count: number, columns: number, rowsMax: number): { head: Row[]; cursor: Cursor } {
+    const total = [span(` ${count} `, 'muted')];
+    const title = [span(` ${options.title} `, { reverse: true, bold: true }), span(' ')];
+    const room = columns - spansWidth(title) - spansWidth(total) - 1;
+    const isBelow = room < layout.filterColumnsMin;
+    const lead = isBelow ? leadRows(options.title, '', columns, rowsMax) : [];
+    const before = isBelow ? [span('> ', 'accent')] : title;
+    const typed = field.spans(columns - spansWidth(before) - spansWidth(total) - 1);
+    const cursor = { row: lead.length, column: spansWidth(before) + typed.cursor };
+    return { head: [...lead, spreadRow([...before, ...typed.spans], total, columns)], cursor };
   }
 
   function move(by: number): void {
@@ -101,13 +137,38 @@ export function createPicker(options: PickerOptions): Picker {
     },
   };
 
-  function itemRow({ id, label, detail = '', tone }: PickerItem, isCurrent: boolean, columns: number): Row {
+  /** An item that does not fit into one row has as many as it needs, if it may. */
+  function itemRows({ id, label, detail = '', tone }: PickerItem, isCurrent: boolean, columns: number): Row[] {
     const mark = options.multi ? (chosen.has(id) ? '[x] ' : '[ ] ') : '';
     const style = { ...(tone ? { tone } : {}), ...(isCurrent ? { reverse: true } : {}) };
-    const lead = [span(isCurrent ? '▸ ' : '  ', 'accent'), span(`${mark}${label}`, style)];
-    // What something is called matters more than what is said of it.
-    const room = Math.max(columns - spansWidth(lead) - 2, Math.floor(columns * layout.detailShareMin));
-    return spreadRow(lead, detail === '' ? [] : [...clipSpans([span(detail, 'muted')], room), span(' ')], columns);
+    const cursor = span(isCurrent ? `${marks.chosen} ` : '  ', 'accent');
+    const name = span(`${mark}${label}`, style);
+    const width = spansWidth([cursor, name]);
+    if (width + spansWidth([span(detail)]) + 2 <= columns || !(isCurrent || options.wraps) || pageRows < layout.wrapRowsMin) {
+      // What something is called matters more than what is said of it.
+      const room = Math.max(columns - width - 2, Math.floor(columns * layout.detailShareMin));
+      return [spreadRow([cursor, name], detail === '' ? [] : [...clipSpans([span(detail, 'muted')], room), span(' ')], columns)];
+    }
+    const indent = [span(layout.indent)];
+    const below = detail === '' ? [] : wrapSpans([span(detail, 'muted')], columns, { first: indent, rest: indent });
+    return [...wrapSpans([name], columns, { first: [cursor], rest: [span('  ')] }), ...below];
+  }
+
+  /** The rows of the list; those that are not on the screen are not laid out. */
+  function lay(found: readonly PickerItem[], columns: number): Line[] {
+    const isGrouped = field.text().trim() === '';
+    return found.flatMap((item, index): Line[] => {
+      const { group } = item;
+      const isNew = isGrouped && group !== undefined && group !== found[index - 1]?.group;
+      const heading: Line[] = isNew
+        ? [
+            ...(index === 0 ? [] : [{ index: undefined, row: () => row() }]),
+            { index: undefined, row: () => row(span(` ${group}`, 'heading')) },
+          ]
+        : [];
+      if (index !== at && !options.wraps) return [...heading, { index, row: () => itemRows(item, false, columns)[0] ?? row() }];
+      return [...heading, ...itemRows(item, index === at, columns).map((one) => ({ index, row: () => one }))];
+    });
   }
 
   return {
@@ -118,13 +179,15 @@ export function createPicker(options: PickerOptions): Picker {
       const current = found[at];
       const isWide = options.preview !== undefined && columns >= layout.previewColumnsMin;
       const listColumns = isWide ? Math.floor(columns / 2) : columns;
-      pageRows = Math.max(1, rows - layout.chromeRows);
-      const first = Math.max(0, Math.min(at - Math.floor(pageRows / 2), found.length - pageRows));
-      const typed = field.spans();
-      const lead: Span[] = [span(` ${options.title} `, { reverse: true, bold: true }), span(' ')];
-      const leadWidth = options.title.length + 3;
-      const head = spreadRow([...lead, ...typed.spans], [span(` ${found.length} `, 'muted')], columns);
-      const list = found.slice(first, first + pageRows).map((item, index) => itemRow(item, first + index === at, listColumns));
+      const { head, cursor } = headRows(found.length, columns, Math.max(1, Math.floor(rows / layout.titleShare)));
+      headHeight = head.length + 1;
+      pageRows = Math.max(1, rows - headHeight - 1);
+      const lines = lay(found, listColumns);
+      const [from, to] = [lines.findIndex(({ index }) => index === at), lines.findLastIndex(({ index }) => index === at)];
+      const centred = Math.max(0, Math.min(from - Math.floor((pageRows - (to - from)) / 2), lines.length - pageRows));
+      shown = lines.slice(Math.min(from < 0 ? 0 : from, centred)).slice(0, pageRows);
+      const list = shown.map((line) => line.row());
+      if (to - from >= pageRows) list[pageRows - 1] = row(span(`  ${marks.ellipsis} ${to - from - pageRows + 2} more rows`, 'warn'));
       if (found.length === 0) list.push(row(span(`  ${options.empty ?? 'nothing matches'}`, 'muted')));
       while (list.length < pageRows) list.push(row());
       const preview = isWide && current ? (options.preview?.(current, columns - listColumns - 2, pageRows) ?? []) : [];
@@ -138,11 +201,8 @@ export function createPicker(options: PickerOptions): Picker {
           }))
         : list;
       const more = (options.keys ?? []).map(({ key, label }) => `${keyLabel(key)} ${label}`);
-      const foot = row(span(` ${['Enter choose', ...(options.multi ? ['Tab mark'] : []), ...more, 'Esc close'].join(' · ')}`, 'muted'));
-      return {
-        rows: [head, row(span('─'.repeat(columns), 'border')), ...body, foot],
-        cursor: { row: 0, column: leadWidth + typed.cursor },
-      };
+      const foot = row(span(` ${['Enter choose', 'Esc close', ...(options.multi ? ['Tab mark'] : []), ...more].join(' · ')}`, 'muted'));
+      return { rows: [...head, row(span('─'.repeat(columns), 'border')), ...body, foot], cursor };
     },
     onKey(key) {
       const own = options.keys?.find((one) => one.key === key);
@@ -160,10 +220,8 @@ export function createPicker(options: PickerOptions): Picker {
       refilter();
     },
     onClick(clicked) {
-      const found = matches();
-      const first = Math.max(0, Math.min(at - Math.floor(pageRows / 2), found.length - pageRows));
-      const index = first + clicked - 2;
-      if (clicked < 2 || index >= found.length) return;
+      const index = shown[clicked - headHeight]?.index;
+      if (index === undefined) return;
       if (index === at) pick();
       else at = index;
     },

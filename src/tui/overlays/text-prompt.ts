@@ -1,5 +1,5 @@
-import { row, span, type Row } from '../rows/row.js';
-import { wrapSpans } from '../rows/wrap.js';
+import { row, span } from '../rows/row.js';
+import { leadRows } from './lead-rows.js';
 import { createLineField } from './line-field.js';
 import type { Overlay } from './overlay.js';
 
@@ -8,21 +8,22 @@ export interface TextPromptOptions {
   message?: string;
   initial?: string;
   isSecret?: boolean;
+  /** What Esc does. */
+  escape?: string;
   onSubmit(text: string): void;
-  onClosed?(): void;
+  /** It was closed without an answer, with this text in it. */
+  onClosed?(text: string): void;
 }
 
 /** Asks for one line of text. */
-export function createTextPrompt({ title, message = '', initial = '', isSecret = false, onSubmit, onClosed }: TextPromptOptions): Overlay {
+export function createTextPrompt(options: TextPromptOptions): Overlay {
+  const { title, message = '', initial = '', isSecret = false, escape = 'Esc close', onSubmit, onClosed } = options;
   const field = createLineField(initial, { isSecret });
   return {
     frame(columns, rows) {
-      const lead: Row[] = [
-        row(span(` ${title} `, { reverse: true, bold: true })),
-        ...(message === '' ? [] : wrapSpans([span(message)], columns)),
-      ].slice(0, Math.max(1, rows - 2));
-      const typed = field.spans();
-      const hint = row(span(` Enter ${isSecret ? 'sends it; it is not shown' : 'ok'} · Esc close`, 'muted'));
+      const lead = leadRows(title, message, columns, Math.max(1, rows - 2));
+      const typed = field.spans(columns - 2);
+      const hint = row(span(` Enter ${isSecret ? 'sends it; it is not shown' : 'ok'} · ${escape}`, 'muted'));
       return { rows: [...lead, row(span('> ', 'accent'), ...typed.spans), hint], cursor: { row: lead.length, column: 2 + typed.cursor } };
     },
     onKey(key) {
@@ -31,6 +32,6 @@ export function createTextPrompt({ title, message = '', initial = '', isSecret =
     },
     onText: (text) => field.type(text),
     onPaste: (text) => field.type(text),
-    ...(onClosed ? { onClosed } : {}),
+    ...(onClosed ? { onClosed: () => onClosed(field.text()) } : {}),
   };
 }

@@ -1,4 +1,4 @@
-import { row, rowText, span, spreadRow, type Row } from '../rows/row.js';
+import { row, rowText, span, spansWidth, spreadRow, type Row } from '../rows/row.js';
 import { createLineField } from './line-field.js';
 import type { Overlay } from './overlay.js';
 
@@ -72,7 +72,7 @@ export function createViewer({ title, rows: rowsAt, keys: more = [], close, foll
       top = isFollowing ? Math.max(0, total - pageRows) : Math.max(0, Math.min(top, total - pageRows));
       const place =
         total <= pageRows ? `${total} ${total === 1 ? 'line' : 'lines'}` : `${top + 1}–${Math.min(total, top + pageRows)} of ${total}`;
-      const typed = field.spans();
+      const typed = field.spans(columns - spansWidth([span(title)]) - 5 - place.length);
       const lead = [span(` ${title} `, { reverse: true, bold: true }), span(isTyping || field.text() !== '' ? ' /' : '')];
       const head = spreadRow([...lead, ...typed.spans], [span(` ${place} `, 'muted')], columns);
       const wanted = field.text().toLowerCase();
@@ -80,10 +80,10 @@ export function createViewer({ title, rows: rowsAt, keys: more = [], close, foll
         .slice(top, top + pageRows)
         .map((line) => (wanted !== '' && rowText(line).toLowerCase().includes(wanted) ? marked(line) : line));
       while (body.length < pageRows) body.push(row());
-      const foot = [...more.map(({ key, label }) => `${key} ${label}`), '↑↓ PgUp PgDn scroll', '/ n N search', 'Esc close'];
+      const foot = ['Esc close', ...more.map(({ key, label }) => `${key} ${label}`), '/ n N search', '↑↓ PgUp PgDn scroll'];
       return {
         rows: [head, row(span('─'.repeat(columns), 'border')), ...body, row(span(` ${foot.join(' · ')}`, 'muted'))],
-        cursor: isTyping ? { row: 0, column: title.length + 4 + typed.cursor } : null,
+        cursor: isTyping ? { row: 0, column: spansWidth(lead) + typed.cursor } : null,
       };
     },
     onKey(key) {

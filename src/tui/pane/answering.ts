@@ -2,17 +2,15 @@ import type { AttachedSession } from '../../client/attach.js';
 import type { UiAnswer } from '../../protocol/requests/request-answers.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
 import { currentParams } from '../../protocol/requests/old-requests.js';
-import { readAnswer, toCard, type Choice, type RequestCard } from '../../view/questions.js';
+import { toCard, type Choice, type RequestCard } from '../../view/questions.js';
 import { shortenPath } from '../dock/header.js';
 import { layCard, wholeCard } from '../dock/question-card.js';
 import { createQuestionGate, openQuestions } from '../dock/question-state.js';
-import { createEditorPrompt } from '../overlays/editor-prompt.js';
-import { createPicker } from '../overlays/picker.js';
-import { createTextPrompt } from '../overlays/text-prompt.js';
 import { createViewer } from '../overlays/viewer.js';
 import type { Row } from '../rows/row.js';
 import { attempt, type TuiContext } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
+import { createAnswerDialogs } from './answer-dialogs.js';
 
 /** How long a lone key waits for another one that makes it a word. */
 const tuning = { holdMs: 300 } as const;
@@ -26,6 +24,7 @@ export interface Answering {
   wantsText(): boolean;
   /** The question that is shown. */
   current(): UiRequest | undefined;
+  open(): readonly UiRequest[];
   rows(columns: number, rowsMax: number, isFocused: boolean, isEditorEmpty: boolean): Row[];
   painted(nowMs: number): void;
   keyPressed(nowMs: number): void;
@@ -37,6 +36,10 @@ export interface Answering {
   focus(): boolean;
   viewAll(): void;
   next(): void;
+  /** A question was answered or withdrawn, here or elsewhere: its dialog closes. */
+  resolved(requestId: string): void;
+  /** The question whose dialog has the keyboard. */
+  dialogFor(): string | undefined;
 }
 
 interface Deps {
@@ -44,19 +47,24 @@ interface Deps {
   attached: AttachedSession;
   /** The keyboard goes back to the editor. */
   release(): void;
+  /** Puts a text that nobody got where Up finds it. */
+  putAway(text: string): void;
 }
 
 /** Shows questions in the dock and answers them. */
-export function createAnswering({ context, attached, release }: Deps): Answering {
+export function createAnswering({ context, attached, release, putAway }: Deps): Answering {
   const gate = createQuestionGate();
   const answered = new Set<string>();
   const chosen = new Set<number>();
   let preferred: string | undefined;
+  /** The question that a person gave the keyboard to: no other one gets it in its place. */
+  let focused: string | undefined;
   /** The card on the screen shows all of its question. */
   let isWhole = true;
   /** An answer by a lone key, which typing on withdraws. */
   let held: { text: string; give(): void; timer: NodeJS.Timeout } | undefined;
   const cards = new WeakMap<UiRequest, RequestCard>();
+  const dialogs = createAnswerDialogs({ context, respond, putAway });
 
   function open(): UiRequest[] {
     return openQuestions(attached.view().state.requests, answered);
@@ -82,7 +90,7 @@ export function createAnswering({ context, attached, release }: Deps): Answering
     return card;
   }
 
-  function respond({ request_id }: UiRequest, result: UiAnswer): void {
+  function respond({ request_id }: UiRequest, result: UiAnswer, onFailed?: () => void): void {
     answered.add(request_id);
     chosen.clear();
     release();
@@ -92,75 +100,21 @@ export function createAnswering({ context, attached, release }: Deps): Answering
         accepted(await context.berth.call('ui_response', { request_id, result }));
       } catch (error) {
         answered.delete(request_id);
+        onFailed?.();
         throw error;
       }
     });
   }
 
   function take(request: UiRequest, { answer, label }: Choice): void {
-    if (answer !== undefined) return respond(request, answer);
-    context.open(
-      createTextPrompt({
-        title: label,
-        message: subjectOf(cardOf(request)),
-        onSubmit(reason) {
-          if (reason.trim() === '') {
-            context.notice('say why, or close this with Esc', 'alarm');
-            return;
-          }
-          context.closeOverlay();
-          respond(request, { value: 'deny', reason });
-        },
-      }),
-    );
-  }
-
-  function askText(request: UiRequest, card: RequestCard): void {
-    const params = currentParams(request);
-    const options = {
-      title: card.title,
-      message: card.parts.map((part) => ('text' in part ? part.text : '')).join('\n'),
-      initial: card.preset,
-      onSubmit(text: string) {
-        const read = readAnswer(request, text);
-        if (!read.ok) {
-          context.notice(`type ${read.hint}`, 'alarm');
-          return;
-        }
-        context.closeOverlay();
-        respond(request, read.result);
-      },
-    };
-    const isLong = params.kind === 'question' && params.method === 'editor' && !card.isSecret;
-    context.open(isLong ? createEditorPrompt(options) : createTextPrompt({ ...options, isSecret: card.isSecret }));
-  }
-
-  function askChoice(request: UiRequest, card: RequestCard, isMulti: boolean): void {
-    const items = card.choices.map(({ key, label }) => ({ id: key, label }));
-    const answerOf = (keys: readonly string[]): void => {
-      const values = card.choices.filter(({ key }) => keys.includes(key)).map(({ answer }) => answer);
-      context.closeOverlay();
-      if (isMulti)
-        respond(
-          request,
-          values.filter((value) => typeof value === 'string'),
-        );
-      else if (values[0] !== undefined) respond(request, values[0]);
-    };
-    context.open(
-      createPicker({
-        title: card.title,
-        items: () => items,
-        onPick: ({ id }) => answerOf([id]),
-        ...(isMulti ? { multi: { onPick: (picked) => answerOf(picked.map(({ id }) => id)) } } : {}),
-      }),
-    );
+    if (answer === undefined) dialogs.askReason(request, cardOf(request), label);
+    else respond(request, answer);
   }
 
   function hintFor(card: RequestCard, isFocused: boolean, isEditorEmpty: boolean): string {
     if (context.isObserver) return 'you are only watching: berth answer answers it';
-    const needsText = card.choices.length === 0;
-    if (needsText) return 'Ctrl-O answers';
+    // What cannot be undone is not one key away.
+    if (card.choices.length === 0 || (card.isDangerous && !isFocused)) return 'Ctrl-O answers';
     if (isFocused) return 'press a key to answer · v all of it · Esc back to the editor';
     return isEditorEmpty ? 'press a key to answer · Ctrl-O looks closer' : 'you are typing: Ctrl-O answers';
   }
@@ -187,13 +141,19 @@ export function createAnswering({ context, attached, release }: Deps): Answering
     const keys = isMultiple(request)
       ? []
       : card.choices.map((choice) => ({ key: choice.key, label: '', run: () => answerFromViewer(request, choice) }));
-    context.open(createViewer({ title: 'Question', rows: (columns) => wholeCard(card, columns), keys, close: context.closeOverlay }));
+    const overlay = createViewer({
+      title: 'Question',
+      rows: (columns) => wholeCard(card, columns),
+      keys: context.isObserver ? [] : keys,
+      close: dialogs.close,
+      onClosed: dialogs.closed,
+    });
+    dialogs.open(request, overlay);
   }
 
   function answerFromViewer(request: UiRequest, choice: Choice): void {
-    context.closeOverlay();
-    if (current()?.request_id === request.request_id) take(request, choice);
-    else context.notice('that question is not open any more', 'alarm');
+    dialogs.close();
+    take(request, choice);
   }
 
   function withdraw(): string | undefined {
@@ -225,6 +185,7 @@ export function createAnswering({ context, attached, release }: Deps): Answering
     withdraw,
     confirm,
     current,
+    open,
     rows(columns, rowsMax, isFocused, isEditorEmpty) {
       const request = current();
       if (!request) return [];
@@ -240,7 +201,7 @@ export function createAnswering({ context, attached, release }: Deps): Answering
       const request = current();
       if (!request || context.isObserver) return false;
       if (isFocused) return choose(request, cardOf(request), text);
-      const mayAnswer = isEditorEmpty && isAlone && gate.isSettled(request.request_id, nowMs);
+      const mayAnswer = isEditorEmpty && isAlone && !cardOf(request).isDangerous && gate.isSettled(request.request_id, nowMs);
       if (!mayAnswer || !cardOf(request).choices.some(({ key }) => key === text)) return false;
       hold(text, () => {
         if (current()?.request_id === request.request_id) choose(request, cardOf(request), text);
@@ -262,16 +223,25 @@ export function createAnswering({ context, attached, release }: Deps): Answering
       const request = current();
       if (!request || context.isObserver) return false;
       const card = cardOf(request);
-      if (card.choices.length === 0) askText(request, card);
-      else if (card.choices.length > 9 || isMultiple(request)) askChoice(request, card, isMultiple(request));
-      else return true;
+      if (card.choices.length === 0) dialogs.askText(request, card);
+      else if (card.choices.length > 9 || isMultiple(request)) dialogs.askChoice(request, card, isMultiple(request));
+      else {
+        focused = request.request_id;
+        return true;
+      }
       return false;
     },
     viewAll,
+    resolved(requestId) {
+      dialogs.resolved(requestId);
+      if (focused === requestId) release();
+    },
+    dialogFor: dialogs.openFor,
     next() {
       const all = open();
       const at = all.findIndex((request) => request === current());
       preferred = all[(at + 1) % Math.max(1, all.length)]?.request_id;
+      if (focused !== undefined) focused = preferred;
       context.invalidate();
     },
   };
@@ -280,10 +250,4 @@ export function createAnswering({ context, attached, release }: Deps): Answering
 function isMultiple(request: UiRequest): boolean {
   const params = currentParams(request);
   return params.kind === 'question' && params.method === 'select' && params.multi === true;
-}
-
-/** What an answer is about, as a text. */
-function subjectOf({ title, parts }: RequestCard): string {
-  const subject = parts.flatMap((part) => (part.kind === 'command' || part.kind === 'call' ? [part.text] : []));
-  return [title, ...subject].join('\n');
 }

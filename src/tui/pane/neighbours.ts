@@ -6,6 +6,8 @@ import { accepted } from '../app/refusals.js';
 export interface Neighbours {
   /** Reads them again; calls while one is under way are joined. */
   look(): void;
+  /** Without a daemon nobody knows. */
+  forget(): void;
   names(): readonly string[];
   asking(): number;
   close(): void;
@@ -47,6 +49,11 @@ export function createNeighbours(context: TuiContext, sessionId: string): Neighb
     look() {
       isWanted = true;
       if (!isLooking && !isClosed) attempt(context, 'other sessions are not known', readWhileWanted);
+    },
+    forget() {
+      names = [];
+      asking = 0;
+      context.invalidate();
     },
     names: () => names,
     asking: () => asking,

@@ -1,16 +1,20 @@
-import { attempt } from '../app/context.js';
+import { attempt, watchingText } from '../app/context.js';
 import { openExternalEditor } from '../commands/external-editor.js';
 import { pasteImage } from '../commands/images.js';
-import { openPalette } from '../commands/palette.js';
+import { openHelp, openPalette } from '../commands/palette.js';
 import { goToAsking, openSessions } from '../commands/session-picker.js';
 import type { AbsenceTeller } from '../commands/absence.js';
 import type { TranscriptSearch } from '../commands/transcript-search.js';
+import { allActions } from '../keys/actions.js';
 import type { QueueFocus } from './queue-focus.js';
 import { accepted } from '../app/refusals.js';
 import type { PaneParts } from './session-pane.js';
 
 /** A second press within this time counts as twice. */
 const tuning = { twiceMs: 2_000 } as const;
+
+/** What an observer cannot do. Its Enter may still be of a command that only looks. */
+const changing = new Set(allActions.filter(({ name, changes }) => changes && name !== 'send').map(({ name }) => name));
 
 export interface PaneActions {
   /** Runs an action; false when it has nothing to do here, so that its key may mean something else. */
@@ -36,10 +40,12 @@ export function createPaneActions({ parts, queue, search, absence }: Deps): Pane
     else if (parts.leaveEdit()) context.notice('the waiting message stays as it was');
     else if (parts.frozen()) parts.live();
     else if (search.isOpen()) search.close();
+    else if (!reader.isFollowing() && context.isObserver) reader.follow();
+    else if (context.isObserver) return true;
     else if (attached.view().state.run && nowMs - escapedMs <= tuning.twiceMs) abort();
     else if (attached.view().state.run) {
       escapedMs = nowMs;
-      context.notice('Esc again within 2 s stops the run');
+      context.notice('Esc again within 2 s stops the run', 'info', { topic: 'stop', forMs: tuning.twiceMs });
       return true;
     } else if (!reader.isFollowing()) reader.follow();
     escapedMs = -Infinity;
@@ -59,7 +65,10 @@ export function createPaneActions({ parts, queue, search, absence }: Deps): Pane
     else if (nowMs - interruptedMs <= tuning.twiceMs) context.leave();
     else {
       interruptedMs = nowMs;
-      context.notice(`Ctrl-C again detaches${attached.view().state.run ? '; the run goes on' : ''}`);
+      context.notice(`Ctrl-C again detaches${attached.view().state.run ? '; the run goes on' : ''}`, 'info', {
+        topic: 'detach',
+        forMs: tuning.twiceMs,
+      });
       return true;
     }
     interruptedMs = -Infinity;
@@ -103,7 +112,7 @@ export function createPaneActions({ parts, queue, search, absence }: Deps): Pane
       return true;
     },
     palette: done(() => openPalette(parts)),
-    help: done(() => openPalette(parts)),
+    help: done(() => openHelp(parts)),
     absence: done(() => absence.open()),
     pasteImage: done(() => pasteImage(parts)),
     playOn() {
@@ -161,6 +170,10 @@ export function createPaneActions({ parts, queue, search, absence }: Deps): Pane
 
   return {
     run(name, nowMs) {
+      if (context.isObserver && changing.has(name)) {
+        context.notice(watchingText, 'alarm');
+        return true;
+      }
       const frozen = parts.frozen();
       if (frozen && name === 'edit.right' && editor.isEmpty()) return frozen.step() || true;
       return runs[name]?.(nowMs) ?? (name.startsWith('queue') && queue.act(name));

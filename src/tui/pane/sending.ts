@@ -36,7 +36,8 @@ export function createSender({ context, attached, giveBack }: Deps): Sender {
 
   async function report({ state, refusal, command, inputId, text }: SentInput, how: 'steer' | 'follow_up'): Promise<void> {
     context.invalidate();
-    if (state === 'kept') context.notice('the daemon is away: your text is kept here and goes out by itself', 'alarm');
+    if (state === 'kept')
+      context.notice('the daemon is away: your text is kept here and goes out by itself', 'alarm', { topic: 'connection' });
     if (state !== 'returned') return;
     attached.dismiss(inputId);
     // The run has ended at the same moment.

@@ -3,6 +3,7 @@ import type { QueuedInput, WireEvent } from '../../protocol/events.js';
 import { limits } from '../../protocol/limits.js';
 import type { Message } from '../../protocol/messages.js';
 import { noticesOf, resolvedNotice } from '../../view/notices.js';
+import { printableLine } from '../../view/printable.js';
 import type { SentInput } from '../../view/sent-inputs.js';
 import type { SessionView } from '../../view/session-view.js';
 import { createAbsenceTeller } from '../commands/absence.js';
@@ -26,6 +27,7 @@ import { hintsFor } from '../keys/hints.js';
 import type { KeyMap } from '../keys/key-map.js';
 import { isKnownEvent } from './known-events.js';
 import { createNeighbours } from './neighbours.js';
+import { outlivedBy, topicOf } from './notice-topics.js';
 import type { BoardNotice } from '../app/notice-board.js';
 import { createPaneActions } from './pane-actions.js';
 import { createPaneInput } from './pane-input.js';
@@ -109,12 +111,20 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
   const folds = createFolds(context.memory.folds());
   const reader = createReader({
     attached,
+    isObserver: context.isObserver,
     folds,
     readPage,
     invalidate: context.invalidate,
     onProblem: (text) => context.notice(text, 'alarm'),
   });
-  const answering = createAnswering({ context, attached, release: () => setFocus('editor') });
+  const answering = createAnswering({
+    context,
+    attached,
+    release: () => {
+      if (focus === 'question') setFocus('editor');
+    },
+    putAway: editor.putAway,
+  });
   const drafts = createDraftKeeper({ context, sessionId: attached.sessionId, editor });
   const neighbours = createNeighbours(context, attached.sessionId);
   const parts: PaneParts = {
@@ -193,6 +203,7 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
   }
 
   function live(): void {
+    context.withdraw('absence');
     frozen?.stop();
     frozen = undefined;
     reader.follow();
@@ -205,7 +216,7 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
   }
 
   function placeholderText(): string {
-    if (context.isObserver) return 'you are only watching';
+    if (context.isObserver) return 'you are only watching; ? tells what can be done';
     if (answering.wantsText()) return 'Ctrl-O answers the question; a text here steers the run';
     return attached.view().state.run ? 'steer the run, or Tab to follow up' : 'ask for something, or ? for help';
   }
@@ -221,20 +232,28 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
     if (frozen && !frozen.keep(event)) live();
     if (event.type === 'agent_start') runSinceMs = Date.now();
     if (event.type === 'agent_end') runSinceMs = undefined;
+    for (const topic of outlivedBy(event)) context.withdraw(topic);
     if (event.type === 'client_update') neighbours.look();
-    if (event.type === 'ui_resolved' && !context.isObserver) {
+    if (event.type === 'ui_resolved') {
       const isOwn = event.payload.by.includes(berth.hello().client_id);
       const notice = resolvedNotice(event.payload, isOwn);
-      if (!isOwn) context.notice(`the question was ${notice.text}`, notice.level);
+      if (!isOwn && !context.isObserver) context.notice(`the question was ${notice.text}`, notice.level);
+      answering.resolved(event.payload.request_id);
     }
-    if (event.type === 'ui_set_editor_text') {
+    if (event.type === 'ui_set_editor_text' && !context.isObserver) {
       if (editor.isEmpty()) editor.setText(event.payload.params.text);
       else context.notice('the agent offers a text for the editor: clear the editor and it comes with the next offer');
     }
-    if (event.type === 'draft_update' && event.payload.draft_id !== drafts.ownId() && event.payload.chars > 0 && editor.isEmpty())
-      context.notice(`${event.payload.by} writes a draft here; /draft takes it`);
-    for (const { about, level, text } of noticesOf(event))
-      if (about !== 'queue' && about !== 'run') context.notice(`${about}: ${text}`, level);
+    if (event.type === 'draft_update' && event.payload.draft_id !== drafts.ownId()) {
+      if (event.payload.chars === 0) context.withdraw('draft');
+      else if (editor.isEmpty() && !context.isObserver)
+        context.notice(`${printableLine(event.payload.by)} writes a draft here; /draft takes it`, 'info', { topic: 'draft' });
+    }
+    for (const { about, level, text } of noticesOf(event)) {
+      const topic = topicOf(event);
+      if (about !== 'queue' && about !== 'run') context.notice(`${about}: ${text}`, level, topic && { topic });
+    }
+    submitter.checkEdited();
     if (event.type === 'queue_update' && event.payload.op === 'dropped') submitter.takeBack();
     if (focus === 'queue' && attached.view().state.inputs.length === 0) setFocus('editor');
   }
@@ -244,19 +263,22 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
     if (heard.kind === 'reset') {
       frozen?.stop();
       frozen = undefined;
+      const asked = answering.dialogFor();
+      if (asked !== undefined && answering.open().every(({ request_id }) => request_id !== asked)) answering.resolved(asked);
+      submitter.checkEdited();
       return;
     }
     connection = heard.kind === 'back' ? 'here' : heard.kind;
     if (heard.kind === 'back') {
-      context.notice('the daemon is back');
+      context.notice('the daemon is back', 'info', { topic: 'connection' });
       void drafts.flush();
       neighbours.look();
+    } else neighbours.forget();
+    if (heard.kind === 'gone') {
+      const why = heard.why === undefined ? '' : `: ${heard.why}`;
+      const remedy = context.isObserver ? 'this screen goes on when one does' : 'what you send is kept, and Enter starts it';
+      context.notice(`no daemon runs${why}; ${remedy}`, 'alarm', { topic: 'connection' });
     }
-    if (heard.kind === 'gone')
-      context.notice(
-        `no daemon runs${heard.why === undefined ? '' : `: ${heard.why}`}; what you send is kept, and Enter starts it`,
-        'alarm',
-      );
   }
 
   return {

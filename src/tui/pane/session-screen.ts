@@ -60,6 +60,7 @@ const layout = {
   cardShare: 2,
   cardRowsMin: 8,
   transcriptRowsMin: 3,
+  overlayRowsMin: 4,
   widgetRowsMax: 8,
 } as const;
 
@@ -72,9 +73,12 @@ export function layScreen(facts: ScreenFacts, columns: number, rows: number): La
     columns,
   );
   const status = statusRow({ view, hints: facts.hints, askedElsewhere: facts.askedElsewhere }, columns);
+  const notices = noticeRows(facts.notices, columns);
   if (overlay) {
-    const { rows: shown, cursor } = overlay.frame(columns, rows - 2);
-    const body = fill(shown.slice(0, rows - 2), rows - 2);
+    const said = notices.slice(0, Math.max(0, rows - 2 - layout.overlayRowsMin));
+    const height = rows - 2 - said.length;
+    const { rows: shown, cursor } = overlay.frame(columns, height);
+    const body = [...fill(shown.slice(0, height), height), ...said];
     return {
       frame: { rows: [header, ...body, status], cursor: cursor && down(cursor, 1) },
       window: undefined,
@@ -87,10 +91,19 @@ export function layScreen(facts: ScreenFacts, columns: number, rows: number): La
     prompt: facts.focus === 'editor' ? '❯' : '·',
     placeholder: facts.placeholder,
   });
-  const notices = noticeRows(facts.notices, columns);
-  const working = workingRows({ view, sinceMs: facts.runSinceMs, nowMs: facts.nowMs, tick: facts.tick }, columns);
+  const working = workingRows(
+    { view, sinceMs: facts.runSinceMs, isObserver: facts.isObserver, nowMs: facts.nowMs, tick: facts.tick },
+    columns,
+  );
   const queue = queueRows(
-    { inputs: view.state.inputs, sent: attached.sent(), isPaused: view.state.paused, ownName: facts.ownName, chosenId: facts.chosenInput },
+    {
+      inputs: view.state.inputs,
+      sent: attached.sent(),
+      isPaused: view.state.paused,
+      mayResume: !facts.isObserver,
+      ownName: facts.ownName,
+      chosenId: facts.chosenInput,
+    },
     columns,
   );
   const completion = completionRows(editor, columns);
@@ -123,7 +136,14 @@ export function layScreen(facts: ScreenFacts, columns: number, rows: number): La
   const isTyping = facts.focus === 'editor';
   return {
     frame: {
-      rows: [header, ...(isEmpty ? welcomeRows(view, columns, height) : window.rows), ...dock, ruler, ...written.rows, status],
+      rows: [
+        header,
+        ...(isEmpty ? welcomeRows(view, facts.isObserver, columns, height) : window.rows),
+        ...dock,
+        ruler,
+        ...written.rows,
+        status,
+      ],
       cursor: isTyping ? down(written.cursor, editorTop) : null,
     },
     window,

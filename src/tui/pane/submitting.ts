@@ -3,7 +3,7 @@ import type { SentInput } from '../../view/sent-inputs.js';
 import { readShellCommand, runShellCommand } from '../commands/shell-command.js';
 import type { SlashCommands } from '../commands/slash-commands.js';
 import { mentionsIn } from '../editor/mentions.js';
-import { attempt } from '../app/context.js';
+import { attempt, watchingText } from '../app/context.js';
 import { accepted } from '../app/refusals.js';
 import { createSender } from './sending.js';
 import type { PaneParts } from './session-pane.js';
@@ -16,6 +16,8 @@ export interface Submitter {
   isEditing(): boolean;
   /** Leaves the waiting message as it is. */
   leaveEdit(): void;
+  /** The waiting message that is being edited may be gone. */
+  checkEdited(): void;
   /** The text has changed. */
   changed(): void;
   settle(sent: SentInput): void;
@@ -35,9 +37,9 @@ export function createSubmitter(parts: PaneParts, commands: SlashCommands): Subm
   let edited: QueuedInput | undefined;
 
   function submit(how: 'steer' | 'follow_up'): void {
-    if (context.isObserver) return context.notice('you are only watching: berth attach without --observe can send', 'alarm');
     const text = editor.text();
     if (text.trim() === '') return;
+    if (context.isObserver && !commands.isCommand(text)) return context.notice(watchingText, 'alarm');
     if (edited) return changeWaiting(edited);
     const shell = readShellCommand(text);
     if (commands.isCommand(text)) {
@@ -104,6 +106,11 @@ export function createSubmitter(parts: PaneParts, commands: SlashCommands): Subm
     leaveEdit() {
       edited = undefined;
       if (!editor.isEmpty()) editor.clear();
+    },
+    checkEdited() {
+      if (!edited || attached.view().state.inputs.some(({ input_id }) => input_id === edited?.input_id)) return;
+      edited = undefined;
+      context.notice('the message that you edit does not wait any more: Enter sends this text as a new one', 'alarm');
     },
     changed() {
       if (editor.isEmpty()) writtenFor = undefined;

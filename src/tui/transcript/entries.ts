@@ -47,7 +47,7 @@ interface Settled {
 const layout = { unknownEventsMax: 20 } as const;
 
 /** Makes entries of messages once, and of what changes with every event only the last few. */
-export function createTranscript(): Transcript {
+export function createTranscript({ isObserver = false } = {}): Transcript {
   let unknown: readonly Entry[] = [];
   const settledEntries = new WeakMap<Message, { result: string; entries: Entry[] }>();
   let settled: Settled | undefined;
@@ -114,7 +114,7 @@ export function createTranscript(): Transcript {
       }
     }
     streams = live;
-    return [...entries, ...endingOf(view), ...unknown].map(reuse);
+    return [...entries, ...endingOf(view, isObserver), ...unknown].map(reuse);
   }
 
   /** The entry of the frame before, when it says the same: its rows are known. */
@@ -194,9 +194,9 @@ function toEntries(
 }
 
 /** How the last run ended, when that is not simply that it is done. */
-function endingOf({ state: { run, lastRun } }: SessionView): Entry[] {
+function endingOf({ state: { run, lastRun } }: SessionView, isObserver: boolean): Entry[] {
   if (run || !lastRun || lastRun.outcome === 'completed') return [];
   const { text, level, remedy } = describeEnding(lastRun);
-  const advice = remedy === null ? '' : remedy === 'retry' ? ' · /retry tries again' : ' · /resume goes on';
+  const advice = remedy === null || isObserver ? '' : remedy === 'retry' ? ' · /retry tries again' : ' · /resume goes on';
   return [{ kind: 'note', id: `end/${lastRun.id}`, text: `run ${text}${advice}`, level }];
 }

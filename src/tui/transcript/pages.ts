@@ -16,13 +16,14 @@ export interface Pages {
 
 interface Deps {
   attached: AttachedSession;
+  isObserver: boolean;
   readPage: ReadPage;
   invalidate(): void;
   onProblem(text: string): void;
 }
 
-export function createPages({ attached, readPage, invalidate, onProblem }: Deps): Pages {
-  const live = createTranscript();
+export function createPages({ attached, isObserver, readPage, invalidate, onProblem }: Deps): Pages {
+  const live = createTranscript({ isObserver });
   let history: { window: HistoryWindow; transcript: Transcript } | undefined;
 
   function begin(): HistoryWindow {

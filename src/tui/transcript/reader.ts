@@ -45,14 +45,15 @@ export interface Spot {
 
 interface Deps {
   attached: AttachedSession;
+  isObserver: boolean;
   folds: Folds;
   readPage: ReadPage;
   invalidate(): void;
   onProblem(text: string): void;
 }
 
-export function createReader({ attached, folds, readPage, invalidate, onProblem }: Deps): Reader {
-  const pages = createPages({ attached, readPage, invalidate, onProblem });
+export function createReader({ attached, isObserver, folds, readPage, invalidate, onProblem }: Deps): Reader {
+  const pages = createPages({ attached, isObserver, readPage, invalidate, onProblem });
   let width = 80;
   const { rowsOf } = createEntryRenderer(folds, () => width);
   let anchor: Anchor = 'follow';

@@ -10,7 +10,7 @@ import { copiedText } from '../rows/copied-text.js';
 const diff = '--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n';
 
 function cardOf(...parts: CardPart[]): RequestCard {
-  return { kind: 'approval', title: 'edit x', parts, choices: [], preset: '', hint: '', isSecret: false };
+  return { kind: 'approval', title: 'edit x', parts, choices: [], preset: '', hint: '', isSecret: false, isDangerous: false };
 }
 
 function rowsOf(card: RequestCard, columns = 60): Row[] {

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { shareDaemon } from '../support/shared-daemon.js';
+import { attach, editorOf, keys, newSession, openScreen } from './session-screens.js';
+
+const daemon = shareDaemon();
+
+test('who only watches sees questions and runs, is offered nothing that is refused, and can look around', async () => {
+  const session = await newSession(daemon());
+  await using screen = await openScreen(daemon(), session);
+  await using observer = attach(daemon(), session, { args: ['attach', session, '--observe'] });
+  await observer.until('you are only watching; ? tells');
+  expect(observer.text()).not.toMatch(/Enter sends|Ctrl-C Ctrl-C|Ask for something/);
+  screen.send('run touch canary\r');
+  await screen.until('Allow once');
+  await observer.until('berth answer answers it');
+  expect(observer.rows().at(-1)).not.toMatch(/answer|send|stop|steer|follow up/);
+  observer.send('a');
+  await observer.until(() => editorOf(observer.rows()) === 'a', 'it is a letter');
+  observer.send(keys.enter);
+  await observer.until('you are only watching: berth attach without --observe');
+  observer.send(keys.ctrl('u') + '/mode full\r');
+  await observer.until(() => editorOf(observer.rows()) === '/mode full', 'the command stays');
+  observer.send(keys.ctrl('u') + '/context\r');
+  await observer.until(' Context ');
+  observer.send(keys.escape);
+  await observer.until((text) => !text.includes(' Context '));
+  observer.send(keys.ctrl('o'));
+  observer.send('x');
+  await observer.until(() => editorOf(observer.rows()) === 'x', 'the editor keeps the keyboard');
+  observer.send(keys.ctrl('u'));
+  await observer.until('only watching; ? tells');
+  observer.send('?');
+  await observer.until(' Help ');
+  observer.send('rename');
+  const found = await observer.until((text) => text.includes(' Help  rename') && text.includes('/tree'));
+  expect(found).not.toMatch(/\/rename|\/archive|\/mode/);
+  observer.send(keys.escape);
+  screen.send(keys.ctrl('o'));
+  await screen.until('Esc back to the editor');
+  screen.send('d');
+  await observer.until((text) => !text.includes('Allow once'));
+});
