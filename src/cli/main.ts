@@ -64,6 +64,8 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'daemon stop': async () => (await import('./commands/daemon/daemon-stop.js')).daemonStop,
   'daemon restart': async () => (await import('./commands/daemon/daemon-restart.js')).daemonRestart,
   'daemon reload': async () => (await import('./commands/daemon/daemon-reload.js')).daemonReload,
+  'daemon install': async () => (await import('./commands/daemon/daemon-install.js')).daemonInstall,
+  'daemon uninstall': async () => (await import('./commands/daemon/daemon-uninstall.js')).daemonUninstall,
   'daemon logs': async () => (await import('./commands/daemon/daemon-logs.js')).daemonLogs,
   'daemon status': async () => (await import('./commands/daemon/daemon-status.js')).daemonStatus,
 };

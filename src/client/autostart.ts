@@ -8,6 +8,8 @@ import { DaemonUnresponsive, NoDaemon, StartFailed } from './errors.js';
 import { takeLockFile, type LockFile } from '../machine/lock-file.js';
 import { findLockHolder, type LockHolder } from '../machine/lock-holder.js';
 import type { Paths } from '../machine/paths.js';
+import { isInstalledFor } from '../machine/systemd/installed-units.js';
+import { readUnit, ServiceManagerRefused, serviceUnit, startService } from '../machine/systemd/user-manager.js';
 import { openSocket } from './unix-transport.js';
 
 const tuning = { pollMs: 20 } as const;
@@ -27,7 +29,7 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
     if (lock) {
       try {
         if (await isListening(paths.socket)) return;
-        await spawnDaemon(paths);
+        if (!(await startInstalled(paths))) await spawnDaemon(paths);
         return;
       } catch (error) {
         if (!(error instanceof StartFailed) || error.code !== 'already_running') throw error;
@@ -43,6 +45,22 @@ export async function ensureDaemon(paths: Paths): Promise<void> {
     if (await isListening(paths.socket)) return;
   }
   throw new StartFailed(`the daemon did not become ready within ${limits.startMs / 1000} s; see ${paths.stateDir}/berth.log`);
+}
+
+/** Starts the installed service of this socket. False when there is none, or no systemd answers. */
+async function startInstalled(paths: Paths): Promise<boolean> {
+  if (!isInstalledFor(paths.socket, process.env) || !(await readUnit(serviceUnit))) return false;
+  try {
+    await startService();
+    return true;
+  } catch (error) {
+    if (!(error instanceof ServiceManagerRefused)) throw error;
+    const holder = findLockHolder(paths.stateDir);
+    if (holder)
+      throw new StartFailed(`a daemon that is not the service runs (pid ${holder.pid})`, { code: 'already_running', cause: error });
+    await checkStartable(paths);
+    throw new StartFailed(`${error.message}; journalctl --user -u ${serviceUnit} says more`, { cause: error });
+  }
 }
 
 function toStuck({ socket, stateDir }: Paths, { pid, stopped }: LockHolder): DaemonUnresponsive {

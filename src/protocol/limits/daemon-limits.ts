@@ -31,6 +31,8 @@ export const daemonLimits = {
   startMs: 10_000,
   /** How long a message to the service manager may take. */
   serviceNotifyMs: 10_000,
+  /** How long systemd may take to start or stop the service. */
+  serviceJobMs: 90_000,
   /** A daemon that leaves a client without an answer for this long is reported. */
   answerMs: 3_000,
   /** And given up after this, unless it is stopped: then at once. */

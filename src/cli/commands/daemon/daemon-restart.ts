@@ -4,6 +4,7 @@ import { stopOrderly, printInterrupted, type StoppedDaemon } from './daemon-stop
 import { exit, Refused } from '../../exit.js';
 import { orRefused } from '../../refusals.js';
 import type { Cli, Subcommand } from '../../subcommand.js';
+import { refuseIdleService } from './idle-service.js';
 
 interface Args {
   drain?: true;
@@ -17,7 +18,7 @@ export const daemonRestart: Subcommand = {
     '--drain': 'first let runs in progress come to their end; no new ones begin',
     '--json': 'print what is known of the new one as JSON',
   },
-  notes: 'Clients that are attached come back by themselves. A daemon that a service manager runs is better restarted by that.',
+  notes: 'Clients that are attached come back by themselves. A service is restarted by systemd, and clients that connect meanwhile wait.',
   examples: {
     'berth daemon restart --drain': 'after an upgrade',
   },
@@ -37,9 +38,10 @@ export const daemonRestart: Subcommand = {
 
 async function stopIfRunning(cli: Cli, drain: boolean): Promise<StoppedDaemon | undefined> {
   try {
+    await refuseIdleService(cli.paths);
     (await cli.connect({ autostart: false })).close();
     await refuseUnstartable(cli);
-    return await stopOrderly(cli, drain);
+    return await stopOrderly(cli, drain, 'restart');
   } catch (error) {
     if (error instanceof NoDaemon) return undefined;
     throw error;

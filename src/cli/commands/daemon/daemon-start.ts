@@ -2,6 +2,7 @@ import { NoDaemon } from '../../../client/errors.js';
 import { exit } from '../../exit.js';
 import { orRefused } from '../../refusals.js';
 import type { Subcommand, Cli } from '../../subcommand.js';
+import { refuseIdleService } from './idle-service.js';
 
 interface Args {
   json?: true;
@@ -26,6 +27,7 @@ export const daemonStart: Subcommand = {
 
 async function isRunning(cli: Cli): Promise<boolean> {
   try {
+    await refuseIdleService(cli.paths);
     await cli.connect({ autostart: false });
     return true;
   } catch (error) {

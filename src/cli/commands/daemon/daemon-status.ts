@@ -6,6 +6,7 @@ import { exit } from '../../exit.js';
 import { shortenHome } from '../../home-path.js';
 import { orRefused } from '../../refusals.js';
 import type { Subcommand } from '../../subcommand.js';
+import { refuseIdleService } from './idle-service.js';
 
 interface Args {
   json?: true;
@@ -21,6 +22,7 @@ export const daemonStatus: Subcommand = {
   },
   async run({ json }: Args, cli) {
     try {
+      await refuseIdleService(cli.paths);
       const berth = await cli.connect({ autostart: false });
       const found = orRefused(await berth.call('get_daemon'));
       if (json) {
@@ -33,6 +35,8 @@ export const daemonStatus: Subcommand = {
           `version ${found.version}, pid ${found.pid}, for ${formatAge(Date.now() - Date.parse(found.started_at))}${found.draining ? ', takes no new runs' : ''}`,
         ],
         ['socket', found.socket],
+        ...(typeof found.unit === 'string' ? [['service', `${found.unit} of systemd`]] : []),
+        ...(found.peer_check === undefined ? [] : [['other users', peerChecks[found.peer_check]]]),
         ['data', found.state_dir],
         ['log', found.log_file],
         ['config', found.config_dir],
@@ -53,6 +57,11 @@ export const daemonStatus: Subcommand = {
       throw error;
     }
   },
+};
+
+const peerChecks = {
+  directory: 'kept out by the owner and mode of the socket directory',
+  credentials: 'kept out by their credentials',
 };
 
 function count(many: number, what: string): string {

@@ -5,6 +5,7 @@ import { ConnectionLost, DaemonUnresponsive, NoDaemon } from '../../../client/er
 import { openSocket } from '../../../client/unix-transport.js';
 import { findLockHolder, killLockHolder, type LockHolder } from '../../../machine/lock-holder.js';
 import type { Paths } from '../../../machine/paths.js';
+import { readUnit, ServiceManagerRefused, serviceUnit, stopService, systemctl } from '../../../machine/systemd/user-manager.js';
 import { listSessions } from '../../../client/resolve.js';
 import { limits } from '../../../protocol/limits.js';
 import { printableLine } from '../../../view/printable.js';
@@ -12,6 +13,7 @@ import { shortId } from '../../../view/short-ids.js';
 import { exit, Refused } from '../../exit.js';
 import { orRefused } from '../../refusals.js';
 import type { Subcommand, Cli } from '../../subcommand.js';
+import { refuseIdleService } from './idle-service.js';
 
 interface Args {
   drain?: true;
@@ -68,12 +70,21 @@ export interface StoppedDaemon {
   interrupted: InterruptedRun[];
 }
 
-/** Shuts the daemon down, and waits for the end of its process. */
-export async function stopOrderly(cli: Cli, drain: boolean): Promise<StoppedDaemon> {
+/**
+ * Shuts the daemon down, and waits for the end of its process. A service is stopped by systemd together with its sockets, which would start
+ * it again, or restarted with its sockets left open.
+ */
+export async function stopOrderly(cli: Cli, drain: boolean, serviceJob: 'stop' | 'restart' = 'stop'): Promise<StoppedDaemon> {
+  await refuseIdleService(cli.paths);
   const berth = await cli.connect({ autostart: false });
-  const { pid } = orRefused(await berth.call('get_daemon'));
+  const { pid, unit } = orRefused(await berth.call('get_daemon'));
   if (drain) orRefused(await berth.call('drain'));
   const interrupted = await listActiveRuns(berth);
+  if (typeof unit === 'string') {
+    berth.close();
+    await endService(unit, serviceJob);
+    return { pid, interrupted };
+  }
   try {
     orRefused(await berth.call('shutdown'));
   } catch (error) {
@@ -85,6 +96,15 @@ export async function stopOrderly(cli: Cli, drain: boolean): Promise<StoppedDaem
   return { pid, interrupted };
 }
 
+async function endService(unit: string, job: 'stop' | 'restart'): Promise<void> {
+  try {
+    await (job === 'stop' ? stopService(unit) : systemctl('restart', unit));
+  } catch (error) {
+    if (error instanceof ServiceManagerRefused) throw new Refused(printableLine(error.message), { cause: error });
+    throw error;
+  }
+}
+
 /** The error for a daemon that holds the lock of the state directory but listens on another socket, or on none. */
 function toUnreachable({ socket, stateDir }: Paths, { pid }: LockHolder): DaemonUnresponsive {
   return new DaemonUnresponsive(
@@ -94,6 +114,8 @@ function toUnreachable({ socket, stateDir }: Paths, { pid }: LockHolder): Daemon
 }
 
 async function kill(paths: Paths, holder: LockHolder): Promise<void> {
+  // systemd starts a service again that was killed, unless it is to stop it.
+  if ((await readUnit(serviceUnit))?.mainPid === holder.pid) await stopService(serviceUnit, '--no-block');
   if (!killLockHolder(paths.stateDir, holder)) throw new Refused('the daemon has just ended or was replaced; see berth daemon status');
   await untilGone(undefined, holder.pid);
 }
