@@ -65,6 +65,29 @@ describe('slots', () => {
     expect(await settled(slots.hold(never))).toBe(false);
   });
 
+  test('are kept by who waits once as many wait as may, until one of those goes on', async () => {
+    const slots = createSlots(1, 1);
+    const answers: (() => void)[] = [];
+    const wait = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
+    const first = (await slots.hold(never))!;
+    const firstWait = first.without(wait);
+    const second = (await slots.hold(never))!;
+    const secondWait = second.without(wait);
+    const third = slots.hold(never);
+    expect(await settled(third)).toBe(false);
+    answers[1]?.();
+    await secondWait;
+    second.release();
+    const slot = (await third)!;
+    answers[0]?.();
+    expect(await settled(firstWait)).toBe(false);
+    slot.release();
+    await firstWait;
+    // The place outside is free again.
+    void first.without(wait);
+    expect(await slots.hold(never)).toBeDefined();
+  });
+
   test('are not taken again by who was stopped while it waited', async () => {
     const slots = createSlots(1);
     const stop = new AbortController();

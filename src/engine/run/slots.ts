@@ -1,6 +1,11 @@
+import { limits } from '../../protocol/limits.js';
+
 export interface HeldSlot {
   release(): void;
-  /** Releases the slot while `wait` runs, and acquires one again before it resolves. Several waits may overlap. */
+  /**
+   * Releases the slot while `wait` runs, and acquires one again before it resolves. Several waits may overlap. When as many runs wait as may,
+   * the slot is kept: what a waiting run holds in memory is bounded, and further runs begin when a person has answered.
+   */
   without<T>(wait: () => Promise<T>): Promise<T>;
 }
 
@@ -8,9 +13,11 @@ function noSlot(): void {
   // The run was aborted while it waited for a slot: none to release.
 }
 
-/** A fair (FIFO) semaphore that bounds the runs that work at the same time. An abort ends the wait. */
-export function createSlots(max: number) {
+/** A fair (FIFO) semaphore that bounds the runs that work at the same time, and those that wait outside of it. An abort ends the wait. */
+export function createSlots(max: number, waitingMax: number = limits.runsWaitingMax) {
   let taken = 0;
+  /** Runs that gave their slot back while they wait for a person or for another attempt. */
+  let outside = 0;
   const queue: { runId: string; grant(): void }[] = [];
 
   function freeSlot(): void {
@@ -50,14 +57,23 @@ export function createSlots(max: number) {
       if (!taken) return undefined;
       const held = { giveBack: taken };
       let waits = 0;
+      let isOutside = false;
       return {
         release: () => held.giveBack(),
         async without<T>(wait: () => Promise<T>): Promise<T> {
-          if (++waits === 1) held.giveBack();
+          if (++waits === 1 && outside < waitingMax) {
+            isOutside = true;
+            outside++;
+            held.giveBack();
+          }
           try {
             return await wait();
           } finally {
-            if (--waits === 0) held.giveBack = (await take(runId, signal)) ?? noSlot;
+            if (--waits === 0 && isOutside) {
+              isOutside = false;
+              outside--;
+              held.giveBack = (await take(runId, signal)) ?? noSlot;
+            }
           }
         },
       };
