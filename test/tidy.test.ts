@@ -40,9 +40,9 @@ const daemonRun = 'cli/commands/daemon/daemon-run.ts';
 
 const browserSafe = new Set(['protocol', 'core', 'view']);
 const pure = new Set(['core', 'view']);
-const transactionFiles = new Set(['engine/door/commit.ts', 'store/migrate.ts', 'daemon/lock.ts']);
+const transactionFiles = new Set(['engine/door/commit.ts', 'store/migrate.ts', 'store/damage/salvage.ts', 'daemon/lock.ts']);
 /** Besides the door: what makes the store, hands it to the door, and what locks the state directory. */
-const writerFiles = new Set(['engine/door/commit.ts', 'engine/engine.ts', 'daemon/start.ts', 'daemon/lock.ts']);
+const writerFiles = new Set(['engine/door/commit.ts', 'engine/engine.ts', 'daemon/start.ts', 'daemon/store-status.ts', 'daemon/lock.ts']);
 const writerNames = /^(Store|StoreWriters|createStore|create\w+Rows|createEventLog|Database|loadSqlite|openOrCreate|openDatabase)$/;
 /** What makes lines of events, and who may. */
 const encoder = { file: 'protocol/encode.ts', folders: new Set(['server']) };

@@ -1,20 +1,55 @@
-import { closeSync, fsyncSync, lstatSync, openSync, renameSync, writeFileSync } from 'node:fs';
+import { fsyncSync, lstatSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { backUpBeforeMigration } from './backup.js';
+import { isDamage, refuseDamage } from './damage/damage.js';
+import { finishReplacing, fullCheckDone, isFullCheckRequested, replaceDamaged } from './damage/replace-damaged.js';
+import { describeSalvage, type SalvageNote } from './damage/salvage.js';
 import { markAsOwn, openDatabase } from './database.js';
 import { StoreRefused } from './faults.js';
-import { migrate, type Migration } from './migrate.js';
+import { migrate, versionOf, type Migration } from './migrate.js';
 import { placeRescued, setAside } from './rescued.js';
 import { loadSqlite, type Database } from './sqlite.js';
+import { withFile } from './with-file.js';
 
-/** Opens the database and migrates it to the newest version. A missing one is first created, or completed from a rescue that was cut off. */
-export function openOrCreate(path: string, migrations: Migration[]): Database {
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) {
+/**
+ * Opens the database and migrates it to the newest version, after a copy was kept of an older one; a missing one is first created,
+ * or completed from a rescue that was cut off. A damaged one is moved aside, and what can be read of it is salvaged into a new one. `tell` gets
+ * a sentence on each of these.
+ */
+export function openOrCreate(path: string, migrations: Migration[], tell: (sentence: string) => void = () => undefined): Database {
+  const tellSalvage = (note: SalvageNote | undefined): void => note && tell(describeSalvage(note));
+  tellSalvage(finishReplacing(path, migrations));
+  try {
+    return openWhole(path, migrations, tell);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    tell((error as Error).message);
+    tellSalvage(replaceDamaged(path, migrations, Date.now()));
+    return openWhole(path, migrations, tell);
+  }
+}
+
+function openWhole(path: string, migrations: Migration[], tell: (sentence: string) => void): Database {
+  const isNew = lstatSync(path, { throwIfNoEntry: false }) === undefined;
+  if (isNew) {
     setAside(path);
     if (!placeRescued(path)) create(path, migrations);
   }
   const db = openDatabase(path, migrations.length);
-  migrate(db, migrations);
-  return db;
+  try {
+    if (!isNew) refuseDamage(db, isFullCheckRequested(path));
+    const version = versionOf(db);
+    if (version > 0 && version < migrations.length) {
+      const copy = backUpBeforeMigration(db, migrations.length);
+      tell(`the store is brought from schema version ${version} to ${migrations.length}; a copy of it was kept as ${copy}`);
+    }
+    migrate(db, migrations);
+    fullCheckDone(path);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /**
@@ -43,14 +78,5 @@ function makeEmpty(migrations: Migration[]): Buffer {
     return db.serialize();
   } finally {
     db.close();
-  }
-}
-
-function withFile(path: string, flags: string, work: (fd: number) => void): void {
-  const fd = openSync(path, flags, 0o600);
-  try {
-    work(fd);
-  } finally {
-    closeSync(fd);
   }
 }

@@ -1,9 +1,11 @@
 import { accessSync, closeSync, constants, existsSync, openSync, readSync, statSync } from 'node:fs';
 import { limits } from '../protocol/limits.js';
+import { isDamage, StoreDamaged } from './damage/damage.js';
 import { StoreRefused } from './faults.js';
 import { loadSqlite, type Database } from './sqlite.js';
 
 const userVersionAt = 60;
+const applicationIdAt = 68;
 /** SQLite's application_id: the letters `bert`. */
 const applicationId = 1650815604;
 const headerSize = 100;
@@ -27,6 +29,7 @@ export function openDatabase(path: string, knownVersion: number): Database {
   } catch (error) {
     db.close();
     if (error instanceof StoreRefused) throw error;
+    if (isDamage(error) && isOwnFile(path)) throw new StoreDamaged(`${path} is damaged: ${(error as Error).message}`, { cause: error });
     throw new StoreRefused(`cannot use ${path}: ${(error as Error).message}`, { cause: error });
   }
 }
@@ -43,6 +46,8 @@ export function checkDatabase(path: string, knownVersion: number): void {
     refuseNewer(path, db.pragma('user_version', { simple: true }) as number, knownVersion);
   } catch (error) {
     if (error instanceof StoreRefused) throw error;
+    // A start moves a damaged one aside.
+    if (isDamage(error) && isOwnFile(path)) return;
     throw new StoreRefused(`cannot open ${path}: ${(error as Error).message}`, { cause: error });
   } finally {
     db?.close();
@@ -53,15 +58,28 @@ function refuseForeignFile(path: string, knownVersion: number): void {
   if (!existsSync(path)) return;
   if (!statSync(path).isFile()) throw new StoreRefused(`${path} is not a file; move it away or choose another --state-dir`);
   refuseReadOnly(path);
-  const header = Buffer.alloc(headerSize);
-  const fd = openSync(path, 'r');
-  const read = readSync(fd, header, 0, headerSize, 0);
-  closeSync(fd);
-  if (read === 0) return;
+  const header = readHeader(path);
+  if (!header) return;
   if (header.toString('latin1', 0, 15) !== 'SQLite format 3') {
     throw new StoreRefused(`${path} is not a berth store; it was left as it is. Move it away or choose another --state-dir`);
   }
   refuseNewer(path, header.readUInt32BE(userVersionAt), knownVersion);
+}
+
+/** Undefined for an empty file. */
+function readHeader(path: string): Buffer | undefined {
+  const header = Buffer.alloc(headerSize);
+  const fd = openSync(path, 'r');
+  try {
+    return readSync(fd, header, 0, headerSize, 0) === 0 ? undefined : header;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Whether a database that SQLite cannot read has the application_id of berth. */
+function isOwnFile(path: string): boolean {
+  return readHeader(path)?.readUInt32BE(applicationIdAt) === applicationId;
 }
 
 /** SQLite opens a read-only file without an error, and fails at the first write. */

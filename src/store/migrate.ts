@@ -24,9 +24,9 @@ export function readMigrations(dir: string): Migration[] {
 
 /** Migrates a database to the newest version, one transaction a migration: a crash in between leaves a whole version. */
 export function migrate(db: Database, migrations: Migration[]): void {
-  refuseNewer(db.name, currentVersion(db), migrations.length);
+  refuseNewer(db.name, versionOf(db), migrations.length);
   for (const { version, sql } of migrations) {
-    if (version <= currentVersion(db)) continue;
+    if (version <= versionOf(db)) continue;
     db.transaction(() => {
       db.exec(sql);
       db.pragma(`user_version = ${version}`);
@@ -34,6 +34,7 @@ export function migrate(db: Database, migrations: Migration[]): void {
   }
 }
 
-function currentVersion(db: Database): number {
+/** The schema version; 0 for a database without tables. */
+export function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number;
 }

@@ -99,6 +99,7 @@ describe('a start is refused with a sentence and exit code 1, and nothing is tou
     writeFileSync(join(made.stateDir, 'berth.db'), 'dear diary\n');
     expect(await refusal(made.root)).toMatch(/ended with 1: berth: .*berth\.db is not a berth store/);
     expect(readFileSync(join(made.stateDir, 'berth.db'), 'utf8')).toBe('dear diary\n');
+    expect(readFileSync(join(made.stateDir, 'berth.log'), 'utf8')).toMatch(/berth\.db is not a berth store/);
     expect(existsSync(join(made.root, 's', 'b.sock'))).toBe(false);
   });
 

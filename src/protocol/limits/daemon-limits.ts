@@ -20,6 +20,14 @@ export const daemonLimits = {
   searchBatchRows: 50,
   searchBatchCharsMax: 128 * 1024,
   vacuumPagesMax: 500,
+  /** A store up to this size is checked whole at each start. */
+  checkedBytesMax: 32 * 1024 * 1024,
+  /** Copies that are kept of stores from before a migration. */
+  migrationCopiesMax: 2,
+  /** A disk with less free space is warned of. */
+  freeBytesMin: 50 * 1024 * 1024,
+  /** How much a backup copies at once. */
+  backupPagesMax: 256,
   // Daemon
   /** A file that is watched is read when nothing has happened to it for so long: an editor writes in several steps. */
   fileSettleMs: 100,

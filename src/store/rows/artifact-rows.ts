@@ -50,6 +50,8 @@ export function createArtifactRows(db: Database) {
         return { sessionId, mimeType, bytes, droppedBytes, file, entryId };
       },
       readEntry: (entryId: string, offset: number, limit: number): Buffer => piece.get(offset + 1, limit, entryId) ?? Buffer.alloc(0),
+      /** Bytes of all artifact files together. */
+      fileBytes: (): number => fileBytes.get() ?? 0,
       filesOf: (sessionId: string): string[] => files.all(sessionId),
       /** Whether a row refers to this file. */
       hasFile: (file: string): boolean => exists.get(file) !== undefined,

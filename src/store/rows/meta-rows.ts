@@ -1,6 +1,6 @@
 import type { Database } from '../sqlite.js';
 
-type MetaKey = 'log_id' | 'log_floor' | 'active_session' | 'search_mark' | 'first_session';
+type MetaKey = 'log_id' | 'log_floor' | 'active_session' | 'search_mark' | 'first_session' | 'salvage';
 
 /** Key-value pairs about the store itself. Callers own the transaction. */
 export function createMetaRows(db: Database) {
