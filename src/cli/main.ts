@@ -66,6 +66,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   'daemon reload': async () => (await import('./commands/daemon/daemon-reload.js')).daemonReload,
   'daemon install': async () => (await import('./commands/daemon/daemon-install.js')).daemonInstall,
   'daemon uninstall': async () => (await import('./commands/daemon/daemon-uninstall.js')).daemonUninstall,
+  'daemon backup': async () => (await import('./commands/daemon/daemon-backup.js')).daemonBackup,
   'daemon logs': async () => (await import('./commands/daemon/daemon-logs.js')).daemonLogs,
   'daemon status': async () => (await import('./commands/daemon/daemon-status.js')).daemonStatus,
 };

@@ -1,9 +1,9 @@
-import { join } from 'node:path';
 import type { Paths } from '../machine/paths.js';
 import { prepareSocketDir } from '../server/listen.js';
 import { checkDatabase } from '../store/database.js';
 import { readMigrations } from '../store/migrate.js';
 import { readConfig } from '../machine/config.js';
+import { databasePath } from './store-status.js';
 import { createModelAccess } from './model-access.js';
 import { migrationsDir } from './migrations-dir.js';
 
@@ -11,5 +11,5 @@ import { migrationsDir } from './migrations-dir.js';
 export function checkStart({ configDir, stateDir, socket }: Paths, env: Record<string, string | undefined>): void {
   createModelAccess(readConfig(configDir), { configDir, env });
   prepareSocketDir(socket);
-  checkDatabase(join(stateDir, 'berth.db'), readMigrations(migrationsDir()).length);
+  checkDatabase(databasePath(stateDir), readMigrations(migrationsDir()).length);
 }

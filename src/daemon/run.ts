@@ -6,13 +6,14 @@ import { checkStart } from './check-start.js';
 import { ConfigRefused } from '../machine/config.js';
 import { createFaultPoints } from './fault-points.js';
 import type { Lock } from './lock.js';
-import { createLogger } from './logger.js';
+import { createLogger, type Logger } from './logger.js';
 import { createServiceNotifier, type ServiceNotifier } from './service/service-notifier.js';
 import { mapPassedSockets } from './service/passed-sockets.js';
 import { takeServiceEnv } from './service/service-env.js';
 import { version } from '../client/version.js';
 import type { RunOptions } from './main.js';
 import { toFailedStart } from './start-refused.js';
+import { noteDamage } from './store-status.js';
 import { startDaemon, type Daemon } from './start.js';
 
 export interface ServeOptions extends RunOptions {
@@ -45,10 +46,12 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
   let daemon: Daemon;
   let notifier: ServiceNotifier;
   const serviceEnv = takeServiceEnv(process.env, process.pid);
+  let writing: Logger | undefined;
   try {
     const log = createLogger(join(paths.stateDir, 'berth.log'), process.env.BERTH_LOG_LEVEL);
+    writing = log;
     process.on('uncaughtException', (error) => {
-      log.fatal({ err: error }, 'uncaught exception: a bug in berth');
+      log.fatal({ err: error }, noteDamage(paths.stateDir, error) ?? 'uncaught exception: a bug in berth');
       process.exit(70);
     });
     const exit = (code: number, sentence?: string): never => {
@@ -66,7 +69,11 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
       notifier.ready(problem ?? readyStatus);
     });
   } catch (error) {
-    return refuse(error, paths.stateDir, onRefused);
+    const damage = noteDamage(paths.stateDir, error);
+    return refuse(damage === undefined ? error : new StoreRefused(damage, { cause: error }), paths.stateDir, (code, sentence) => {
+      writing?.fatal({ err: error }, sentence);
+      onRefused(code, sentence);
+    });
   }
   const stop = (): void => {
     // Timeout of a shutdown that hangs.

@@ -28,6 +28,7 @@ import { createStore, toReadStore } from '../store/store.js';
 import { findConfigWarnings } from './config-warnings.js';
 import { createConfigReloads } from './config-reloads.js';
 import { loadConfig, type Reloaded } from './loaded-config.js';
+import { createStoreStatus, databasePath, noteDamage } from './store-status.js';
 import { createToolRuntime } from './tool-runtime.js';
 import { migrationsDir } from './migrations-dir.js';
 import { createModelAccess } from './model-access.js';
@@ -66,6 +67,7 @@ export interface Daemon {
 /** The composition root: opens the store, recovers from a crash, then listens. */
 export async function startDaemon({ paths, workdir, env, umask, lock, log, service, fault, exit }: DaemonOptions): Promise<Daemon> {
   const newId = createNewIds();
+  const told = new Set<string>();
   const loaded = loadConfig(paths.configDir);
   const config = loaded.current;
   let models = createModelAccess(config(), { configDir: paths.configDir, env });
@@ -74,11 +76,11 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
   const die =
     (what: string) =>
     (error: unknown): never => {
-      log.fatal({ err: error }, what);
+      log.fatal({ err: error }, noteDamage(paths.stateDir, error) ?? what);
       return exit(70);
     };
   const migrations = readMigrations(migrationsDir());
-  const db = openOrCreate(join(paths.stateDir, 'berth.db'), migrations);
+  const db = openOrCreate(databasePath(paths.stateDir), migrations, warn);
   const guard = createStateGuard({
     stateDir: paths.stateDir,
     database: db.name,
@@ -94,6 +96,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
   };
   const dieOfFault = die('fatal fault of the database (a failed fsync or a corrupt file): the daemon ends');
   const store = createStore(db, newId('boot'));
+  const storeStatus = createStoreStatus(store, paths);
   const clients = createClients({ onChange: announceClients });
   const toolRuntime = createToolRuntime({ paths, env, store: toReadStore(store), engine: () => engine, config, log, umask });
   const engine: Engine = createEngine({
@@ -134,6 +137,8 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     isConfigStale: loaded.isStale,
     configWarnings,
     reloadConfig: reloads.reload,
+    storeStatus: storeStatus.status,
+    backUpStore: storeStatus.backUp,
     startDraining,
     shutdown() {
       // The shutdown closes connections: the reply to the command goes out first.
@@ -187,7 +192,15 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
   const configWatch = reloads.watch();
   const unwatchFiles = guard.watch(dieDisplaced);
   void logConfigWarnings();
+  for (const warning of storeStatus.status().warnings.filter((text) => !told.has(text))) warn(warning);
   log.info({ ...recovered, socket: paths.socket, model: models.defaultModel(), version }, 'ready');
+
+  /** Warns who starts the daemon, and the log. */
+  function warn(sentence: string): void {
+    told.add(sentence);
+    log.warn(sentence);
+    process.stderr.write(`berth: ${sentence}\n`);
+  }
 
   function configWarnings(): string[] {
     const { systemPromptPath } = models;

@@ -6,7 +6,7 @@ import type { DurableEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { RunRow } from '../protocol/views.js';
 import type { DaemonFacts } from './handler-context.js';
-import { refusedWith, rejected, reply, type Answer } from './handler.js';
+import { refused, refusedWith, rejected, reply, type Answer } from './handler.js';
 import { fitting } from './pages.js';
 
 export interface AwaitedRun {
@@ -47,6 +47,13 @@ export async function waitUntilDrained({ store, wakes }: ServedEngine, gone: Abo
 export async function waitUntilSettled(daemon: DaemonFacts): Promise<() => Answer> {
   await daemon.shutdown();
   return () => reply<'shutdown'>('accepted', { command: 'shutdown' });
+}
+
+/** The deferred reply to back_up_store. */
+export async function waitForBackup(daemon: DaemonFacts, path: string, overwrite: boolean): Promise<() => Answer> {
+  const done = await daemon.backUpStore(path, overwrite);
+  if (typeof done !== 'number') return () => refused(done);
+  return () => reply<'back_up_store'>('accepted', { command: 'back_up_store', path, bytes: done });
 }
 
 /** Deferred replies to list_models: clients that ask at the same time share one round of questions to the providers. */

@@ -1,6 +1,8 @@
 import type { SessionState } from '../core/session.js';
 import type { ServedEngine } from '../engine/engine.js';
 import type { SettingsChange } from '../core/settings.js';
+import type { ReplyPayload } from '../protocol/commands/commands.js';
+import type { Refusal } from '../protocol/errors.js';
 import type { Client, Clients } from './clients.js';
 import type { ViewState } from './state-view.js';
 
@@ -34,6 +36,9 @@ export interface DaemonFacts {
   isConfigStale(): boolean;
   /** Problems of files that config.json names. */
   configWarnings(): string[];
+  storeStatus(): NonNullable<ReplyPayload<'get_daemon'>['store']>;
+  /** Copies the store to a file; resolves to the size of the copy, or to why there is none. */
+  backUpStore(file: string, overwrite: boolean): Promise<number | Refusal>;
   reloadConfig(): { changed: string[]; needsRestart: string[]; problem: string | null };
   startDraining(): void;
   /** Begins a graceful shutdown; resolves when all runs are settled. */

@@ -230,6 +230,8 @@ export function createWorld(seed: number) {
       configProblem: () => null,
       isConfigStale: () => false,
       configWarnings: () => [],
+      storeStatus: () => ({ db_bytes: 0, wal_bytes: 0, artifact_bytes: 0, log_bytes: 0, free_bytes: 0, warnings: [] }),
+      backUpStore: () => Promise.resolve(0),
       reloadConfig: () => ({ changed: [], needsRestart: [], problem: null }),
       startDraining: () => undefined,
       shutdown: () => Promise.resolve(),

@@ -26,8 +26,12 @@ export interface TestDaemon extends AsyncDisposable {
   readonly workdir: string;
   readonly env: Record<string, string>;
   pid(): number;
+  /** What the process that was started last has said on standard error. */
+  complaint(): string;
   start(): Promise<void>;
   kill9(): Promise<void>;
+  /** Resolves to the exit code when the process ends by itself. */
+  exited(): Promise<number | null>;
   /** Sends SIGTERM and resolves to the exit code. */
   terminate(): Promise<number | null>;
   /** Resolves when the process has ended by itself, to its exit code and what it wrote to standard error. */
@@ -110,9 +114,15 @@ export async function startDaemon(setup: DaemonSetup = {}): Promise<TestDaemon> 
     workdir,
     env,
     pid: () => running().pid ?? 0,
+    complaint: () => complaint,
     start,
     async kill9() {
       await end('SIGKILL');
+    },
+    async exited() {
+      const ending = running();
+      if (ending.exitCode === null && ending.signalCode === null) await once(ending, 'exit');
+      return ending.exitCode;
     },
     terminate: () => end('SIGTERM'),
     async ended() {

@@ -112,6 +112,7 @@ export function samplesOf({ idleId, busyId, runId, messageId, requestId, inputId
     list_prompts: { query: 'say', limit: 10, ...here },
     list_files: { query: 'a', limit: 10, ...here },
     get_daemon: {},
+    back_up_store: { path: '/nonexistent/copy.db', overwrite: true },
     reload_config: {},
     drain: {},
     shutdown: {},

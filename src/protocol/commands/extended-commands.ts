@@ -289,6 +289,18 @@ export const extendedCommands = {
           config_stale: z.boolean().optional(),
           /** What is wrong with files that the config names; absent from older daemons. */
           config_warnings: z.array(z.string()).optional(),
+          /** The store on disk; absent from older daemons. */
+          store: z
+            .object({
+              db_bytes: z.number(),
+              wal_bytes: z.number(),
+              artifact_bytes: z.number(),
+              log_bytes: z.number(),
+              free_bytes: z.number(),
+              /** A damaged store that was moved aside, a disk that is nearly full. */
+              warnings: z.array(z.string()),
+            })
+            .optional(),
         }),
     },
     role: 'observer',
@@ -305,6 +317,19 @@ export const extendedCommands = {
       warnings: z.array(z.string()),
     })),
     role: 'controller',
+  }),
+  back_up_store: command({
+    summary: 'Copies the database of the store to a file while the daemon works, and answers when the copy is complete.',
+    payload: () =>
+      z.looseObject({
+        /** Absolute, and outside of the state directory. */
+        path,
+        /** Whether a file that is there is replaced. */
+        overwrite: z.boolean().default(false),
+      }),
+    reply: accepted('back_up_store', () => ({ path: z.string(), bytes: z.number() })),
+    role: 'controller',
+    waits: true,
   }),
   drain: command({
     summary: 'Takes no new runs and answers when the last one has ended.',

@@ -1,9 +1,9 @@
 import { stateFor, type HandlerContext } from '../handler-context.js';
 import { readFirstSettings } from '../first-settings.js';
 import { rejected, reply, sessionNotFound, type Handlers } from '../handler.js';
-import { waitUntilDrained, waitUntilSettled } from '../deferred-replies.js';
+import { waitForBackup, waitUntilDrained, waitUntilSettled } from '../deferred-replies.js';
 
-type DaemonCommands = 'list_tools' | 'get_daemon' | 'reload_config' | 'drain' | 'shutdown' | 'extension_command';
+type DaemonCommands = 'list_tools' | 'get_daemon' | 'reload_config' | 'back_up_store' | 'drain' | 'shutdown' | 'extension_command';
 
 export function createDaemonHandlers(deps: HandlerContext): Pick<Handlers, DaemonCommands> {
   const { engine, clients, daemon, sessionDefaults } = deps;
@@ -40,12 +40,14 @@ export function createDaemonHandlers(deps: HandlerContext): Pick<Handlers, Daemo
         config_problem: daemon.configProblem(),
         config_stale: daemon.isConfigStale(),
         config_warnings: daemon.configWarnings(),
+        store: daemon.storeStatus(),
       }),
     reload_config() {
       const { changed, needsRestart, problem } = daemon.reloadConfig();
       const warnings = daemon.configWarnings();
       return reply<'reload_config'>('accepted', { command: 'reload_config', changed, needs_restart: needsRestart, problem, warnings });
     },
+    back_up_store: ({ path, overwrite }) => ({ later: () => waitForBackup(daemon, path, overwrite) }),
     drain() {
       daemon.startDraining();
       return { later: (gone) => waitUntilDrained(engine, gone) };

@@ -1,12 +1,16 @@
 import { NoDaemon } from '../../../client/errors.js';
 import { formatAge } from '../../../view/durations.js';
+import type { ReplyPayload } from '../../../protocol/commands/commands.js';
 import { printable } from '../../../view/printable.js';
+import { formatBytes } from '../../byte-size.js';
 import { alignColumns } from '../../terminal/columns.js';
 import { exit } from '../../exit.js';
 import { shortenHome } from '../../home-path.js';
 import { orRefused } from '../../refusals.js';
 import type { Subcommand } from '../../subcommand.js';
 import { refuseIdleService } from './idle-service.js';
+
+type StoreFacts = NonNullable<ReplyPayload<'get_daemon'>['store']>;
 
 interface Args {
   json?: true;
@@ -47,6 +51,8 @@ export const daemonStatus: Subcommand = {
           ? [['config changed', 'config.json was changed after it was read; berth daemon reload reads it']]
           : []),
         ...(found.config_warnings ?? []).map((warning) => ['config warning', warning]),
+        ...(found.store ? [['store', storeText(found.store)]] : []),
+        ...(found.store?.warnings ?? []).map((warning) => ['store warning', warning]),
         ['model', found.model],
         ['now', `${count(found.sessions, 'session')}, ${count(found.runs, 'run')} in progress, ${count(found.clients, 'client')}`],
       ];
@@ -63,6 +69,15 @@ const peerChecks = {
   directory: 'kept out by the owner and mode of the socket directory',
   credentials: 'kept out by their credentials',
 };
+
+function storeText({ db_bytes, wal_bytes, artifact_bytes, log_bytes, free_bytes }: StoreFacts): string {
+  const parts = [
+    `database ${formatBytes(db_bytes + wal_bytes)}`,
+    `long outputs ${formatBytes(artifact_bytes)}`,
+    `log ${formatBytes(log_bytes)}`,
+  ];
+  return `${parts.join(', ')}; ${formatBytes(free_bytes)} free on the disk`;
+}
 
 function count(many: number, what: string): string {
   return `${many} ${what}${many === 1 ? '' : 's'}`;
