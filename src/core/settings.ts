@@ -30,6 +30,12 @@ export function setLeaf(state: SessionState, leafId: string): Decision {
   return accept([{ type: 'session_update', payload: { session_id: state.id, leaf_id: leafId } }], undefined);
 }
 
+/** Deletes an archived session whose time is over. One that is in use again meanwhile stays. */
+export function expireSession(state: SessionState): Decision {
+  if (!state.archived || state.run || state.inputs.length > 0) return reject('run_in_progress');
+  return deleteSession(state);
+}
+
 /** Deletes a session at once, or aborts its run first and deletes the session in the commit that ends the run. */
 export function deleteSession(state: SessionState): Decision {
   const draft = createDraft(state);

@@ -108,6 +108,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     retries: () => ({ attemptsMax: config().modelAttempts, minMs: config().modelRetryMs }),
     compactAtPercent: () => config().compactAtPercent,
     ...toolRuntime.forEngine,
+    retention: () => config().retention,
     runsAtOnceMax: config().runsAtOnce,
     now: Date.now,
     clock: () => performance.now(),
@@ -210,6 +211,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
   function applyConfig(): void {
     models = createModelAccess(config(), { configDir: paths.configDir, env });
     engine.rulesChanged();
+    engine.housekeeping.schedule();
     void logConfigWarnings();
   }
 

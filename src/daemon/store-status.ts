@@ -36,12 +36,17 @@ export function noteDamage(stateDir: string, error: unknown): string | undefined
 export function createStoreStatus(store: Store, { stateDir }: Pick<Paths, 'stateDir'>) {
   const { db } = store;
 
-  function warnings(freeBytes: number): string[] {
+  function warnings(freeBytes: number, walBytes: number): string[] {
     const note = store.meta.get('salvage');
     const salvage = note === undefined ? undefined : (JSON.parse(note) as SalvageNote);
     return [
       // Until a person has put the damaged store away.
       ...(salvage && existsSync(salvage.movedTo) ? [describeSalvage(salvage)] : []),
+      ...(walBytes > limits.walWarnBytesMax
+        ? [
+            `${db.name}-wal has grown to ${Math.floor(walBytes / 1024 / 1024)} MB: another program has been reading the store for long; end it`,
+          ]
+        : []),
       ...(freeBytes < limits.freeBytesMin
         ? [`only ${Math.floor(freeBytes / 1024 / 1024)} MB are free on the disk of ${stateDir}; free some space, or runs will wait`]
         : []),
@@ -51,13 +56,14 @@ export function createStoreStatus(store: Store, { stateDir }: Pick<Paths, 'state
   return {
     status(): StoreStatus {
       const freeBytes = freeBytesOf(stateDir);
+      const walBytes = sizeOf(`${db.name}-wal`);
       return {
         db_bytes: sizeOf(db.name),
-        wal_bytes: sizeOf(`${db.name}-wal`),
+        wal_bytes: walBytes,
         artifact_bytes: store.artifacts.fileBytes(),
         log_bytes: sizeOf(join(stateDir, 'berth.log')),
         free_bytes: freeBytes,
-        warnings: warnings(freeBytes),
+        warnings: warnings(freeBytes, walBytes),
       };
     },
     /** Copies the store to a file. Returns the size of the copy, or why there is none. */

@@ -18,7 +18,7 @@ import type { FaultPoint } from './door/fault-points.js';
 import { createCommit, type Bookkeeping, type Commit, type Outcome, type StatePlace } from './door/commit.js';
 import { createCompactions } from './run/compactions.js';
 import { createDrainers, type Drainers } from './run/drainers.js';
-import { createHousekeeping, type Housekeeping } from './door/housekeeping.js';
+import { createHousekeeping, type Housekeeping, type Retention } from './door/housekeeping.js';
 import { createRetryingCommit, type RetryingCommit } from './door/retrying-commit.js';
 import { createLiveMessages } from './live/live-messages.js';
 import { createLiveSignals } from './live/live-signals.js';
@@ -61,6 +61,8 @@ export interface EngineDeps {
   artifactsDir: string;
   /** Ends every process that a run has started; resolves when none is left. */
   endProcesses(runId: string): Promise<void>;
+  /** Called for each use, never cached: a reload of the config changes it. */
+  retention(): Retention;
   runsAtOnceMax: number;
   /** Wall clock, milliseconds. */
   now(): number;
@@ -111,8 +113,22 @@ export function createEngine(deps: EngineDeps) {
   });
   const { decide, create, decideShared, maintain, tryMaintain, attemptMaintain, maintainWithRetry } = commit;
   const checkpoint = createCheckpoint({ store, bookkeeping: commit, live, fault });
-  const housekeeping: Housekeeping = createHousekeeping({ store, bookkeeping: commit, now, dropFiles: (id) => artifacts.drop(id) });
-  const artifacts: ArtifactFiles = createArtifactFiles({ store, bookkeeping: commit, dir: deps.artifactsDir, now, newId });
+  const housekeeping: Housekeeping = createHousekeeping({
+    store,
+    commit,
+    retention: deps.retention,
+    now,
+    expireFiles: () => artifacts.expire(),
+    dropFiles: (id) => artifacts.drop(id),
+  });
+  const artifacts: ArtifactFiles = createArtifactFiles({
+    store,
+    bookkeeping: commit,
+    dir: deps.artifactsDir,
+    now,
+    newId,
+    retention: deps.retention,
+  });
   const requests = createRequests({ store, commit, wakes, now, attended });
   const findRuleProblem = (rule: Rule, workspace: string | undefined): RuleProblem | undefined =>
     deps.policy()?.findRuleProblem(rule, { ...toolNames(), workspace });

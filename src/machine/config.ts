@@ -36,6 +36,15 @@ export interface Config {
   approvalTimeoutMs: number | null;
   rules: RuleRow[];
   sandbox: { enabled: boolean; network: boolean; writable: string[] };
+  retention: {
+    logAgeMs: number;
+    logEvents: number;
+    artifactBytes: number;
+    /** Null: as long as there is room for them. */
+    artifactAgeMs: number | null;
+    /** How long an archived session is kept after its last change; null: for ever. */
+    archivedAgeMs: number | null;
+  };
   runsAtOnce: number;
   commandBounds: { memoryBytes: number; processes: number };
 }
@@ -82,6 +91,7 @@ function toConfig(file: ConfigFile): Config {
       network: file.sandbox?.network ?? configDefaults.sandbox.network,
       writable: file.sandbox?.writable ?? [],
     },
+    retention: toRetention(file.retention ?? {}),
     runsAtOnce: file.limits?.runs_at_once ?? configDefaults.limits.runs_at_once,
     commandBounds: {
       memoryBytes: file.limits?.command_memory_mb === undefined ? memoryDefault() : file.limits.command_memory_mb * bytesPerMb,
@@ -129,5 +139,17 @@ function toModel({ id, title, context_window, max_output, price: priceEntry, ima
           },
         }),
     ...(images === undefined ? {} : { images }),
+  };
+}
+
+function toRetention(given: NonNullable<ConfigFile['retention']>): Config['retention'] {
+  const { retention } = configDefaults;
+  const toMs = (days: number): number => days * 24 * 3600 * 1000;
+  return {
+    logAgeMs: toMs(given.log_days ?? retention.log_days),
+    logEvents: given.log_events ?? retention.log_events,
+    artifactBytes: (given.artifacts_mb ?? retention.artifacts_mb) * bytesPerMb,
+    artifactAgeMs: typeof given.artifacts_days === 'number' ? toMs(given.artifacts_days) : retention.artifacts_days,
+    archivedAgeMs: typeof given.archived_days === 'number' ? toMs(given.archived_days) : retention.archived_days,
   };
 }

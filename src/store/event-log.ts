@@ -13,6 +13,12 @@ interface EventRow {
   at_ms: number;
 }
 
+/** How much of the log is kept. */
+export interface LogRetention {
+  logAgeMs: number;
+  logEvents: number;
+}
+
 /** An event of the log, read lazily: `read` joins the rows that the payload refers to. */
 export interface LoggedEvent {
   seq: number;
@@ -40,11 +46,15 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
   );
   const lastOfSession = db.prepare<[string], number | null>('SELECT max(seq) FROM event WHERE session_id = ?').pluck();
   const newest = db.prepare<[], number | null>('SELECT max(seq) FROM event').pluck();
-  const firstSince = db.prepare<[number], number>('SELECT seq FROM event WHERE at_ms >= ? ORDER BY seq LIMIT 1').pluck();
-  const prune = db.prepare<[number, number]>(
-    `DELETE FROM event WHERE seq IN (SELECT seq FROM event WHERE seq <= ?
-       AND (run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE ended_seq IS NULL)) ORDER BY seq LIMIT ?)`,
+  const oldest = db.prepare<[number, number], { seq: number; at_ms: number }>(
+    'SELECT seq, at_ms FROM event WHERE seq > ? ORDER BY seq LIMIT ?',
   );
+  const prune = db.prepare<[number, number]>(
+    `DELETE FROM event WHERE seq BETWEEN ? AND ?
+       AND (run_id IS NULL OR run_id NOT IN (SELECT id FROM run WHERE ended_seq IS NULL))`,
+  );
+  /** Up to where this pass of pruning has come: events of active runs are passed by once, not for each batch. */
+  let prunedTo = 0;
 
   // The floor counts when even the newest event was pruned: no seq is ever reused.
   let head = Math.max(newest.get() ?? 0, floor());
@@ -112,14 +122,20 @@ export function createEventLog(db: Database, bodies: EventBodies, meta: MetaRows
         head = seq;
       },
       /** Deletes a batch of events beyond the age or size limit of the log, never those of active runs. True when more are left. */
-      prune(nowMs: number): boolean {
+      prune(nowMs: number, kept: LogRetention = { logAgeMs: limits.logAgeMs, logEvents: limits.logEventsMax }): boolean {
+        const surplus = head - kept.logEvents;
+        const batch = oldest.all(prunedTo, limits.pruneBatchRows);
         // Up to the first young event: an event with the timestamp of a wrong clock does not delete others.
-        const firstYoung = firstSince.get(nowMs - limits.logAgeMs) ?? head + 1;
-        const cutoff = Math.max(head - limits.logEventsMax, firstYoung - 1);
-        if (cutoff <= 0) return false;
-        const { changes } = prune.run(cutoff, limits.pruneBatchRows);
-        if (changes > 0) meta.write.set('log_floor', String(Math.max(cutoff, floor())));
-        return changes === limits.pruneBatchRows;
+        const young = batch.findIndex(({ seq, at_ms }) => seq > surplus && at_ms >= nowMs - kept.logAgeMs);
+        const gone = young === -1 ? batch : batch.slice(0, young);
+        const [first, last] = [gone[0], gone.at(-1)];
+        const isLast = young !== -1 || batch.length < limits.pruneBatchRows;
+        prunedTo = isLast ? 0 : (last?.seq ?? 0);
+        if (!first || !last) return false;
+        const { changes } = prune.run(first.seq, last.seq);
+        const upTo = Math.max(last.seq, Math.min(surplus, (batch[young]?.seq ?? 0) - 1));
+        if (changes > 0) meta.write.set('log_floor', String(Math.max(upTo, floor())));
+        return !isLast;
       },
     },
   };

@@ -68,7 +68,14 @@ test('all outputs together have a bound: the oldest are deleted and say so, and 
   let ids = 0;
   const dir = join(dirname(berth.dbPath), 'outputs');
   const { bookkeeping } = berth.engine;
-  const files = createArtifactFiles({ store: berth.store, bookkeeping, dir, now: () => ids, newId: () => `art_${++ids}`, bytesMax: 25 });
+  const files = createArtifactFiles({
+    store: berth.store,
+    bookkeeping,
+    dir,
+    now: () => ids,
+    newId: () => `art_${++ids}`,
+    retention: () => ({ artifactBytes: 25, artifactAgeMs: null }),
+  });
   const artifacts = files.of(session);
   const running = artifacts.begin();
   writeFileSync(running.path, 'of a command that runs');

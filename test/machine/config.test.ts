@@ -228,3 +228,34 @@ test.each(['curl', "grep 'a*b'", 'grep "a?"', '[ -f x ]', 'ls a\\*'])('a rule wh
   const text = JSON.stringify({ permissions: { rules: [{ tool: 'bash', command, action: 'deny' }] } });
   expect(parseConfig(text, '/c/config.json').rules).toHaveLength(1);
 });
+
+test('retention has defaults that lose nothing a person wants, and is checked', () => {
+  const dayMs = 24 * 3600 * 1000;
+  const retentionOf = (given: object): unknown => parse(JSON.stringify({ retention: given })).retention;
+  const kept = {
+    logAgeMs: 30 * dayMs,
+    logEvents: 500_000,
+    artifactBytes: 512 * 1024 * 1024,
+    artifactAgeMs: null,
+    archivedAgeMs: null,
+  };
+  expect(retentionOf({})).toEqual(kept);
+  expect(retentionOf({ artifacts_days: null, archived_days: null })).toEqual(kept);
+  expect(retentionOf({ log_days: 7, log_events: 1_000, artifacts_mb: 1, artifacts_days: 2, archived_days: 90 })).toEqual({
+    logAgeMs: 7 * dayMs,
+    logEvents: 1_000,
+    artifactBytes: 1024 * 1024,
+    artifactAgeMs: 2 * dayMs,
+    archivedAgeMs: 90 * dayMs,
+  });
+  for (const [key, value] of [
+    ['log_days', 0],
+    ['log_events', 10],
+    ['artifacts_mb', 0],
+    ['archived_days', -1],
+    ['log_days', null],
+  ] as const)
+    // prettier-ignore
+    expect(() => retentionOf({ [key]: value })).toThrow(`retention.${key}`);
+  expect(() => retentionOf({ archive_days: 3 })).toThrow(/did you mean retention\.archived_days/);
+});

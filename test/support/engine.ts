@@ -8,6 +8,7 @@ import { abortRun } from '../../src/core/runs.js';
 import { changeSettings, createSession, type SettingsChange } from '../../src/core/settings.js';
 import type { Outcome, StatePlace } from '../../src/engine/door/commit.js';
 import { createEngine, type Engine, type EngineDeps } from '../../src/engine/engine.js';
+import { parseConfig } from '../../src/machine/config.js';
 import { until } from '../../src/engine/door/wakes.js';
 import type { DurableEvent } from '../../src/protocol/events.js';
 import { openOrCreate } from '../../src/store/create.js';
@@ -40,6 +41,7 @@ export interface EngineSetup {
   attended?: EngineDeps['attended'];
   fault?: EngineDeps['fault'];
   models?: Partial<Pick<EngineDeps, 'systemPrompt' | 'retries' | 'compactAtPercent'>>;
+  retention?: EngineDeps['retention'];
 }
 
 /** A tool as the engine knows it before it is loaded. */
@@ -74,7 +76,10 @@ const openPolicy: Policy = {
 /** What an engine needs to know about the machine when its tools touch nothing. */
 export function withoutHands(
   root: string,
-): Pick<EngineDeps, 'loadPolicy' | 'policy' | 'fileFinder' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses'> {
+): Pick<
+  EngineDeps,
+  'loadPolicy' | 'policy' | 'fileFinder' | 'ruleSources' | 'approvalTimeoutMs' | 'artifactsDir' | 'endProcesses' | 'retention'
+> {
   return {
     loadPolicy: () => Promise.resolve(openPolicy),
     policy: () => openPolicy,
@@ -83,6 +88,7 @@ export function withoutHands(
     approvalTimeoutMs: () => null,
     artifactsDir: join(root, 'artifacts'),
     endProcesses: () => Promise.resolve(),
+    retention: () => parseConfig('{}', 'config.json').retention,
   };
 }
 
@@ -150,6 +156,7 @@ export function createTestEngine(setup: EngineSetup = {}): TestEngine {
     tools: (setup.tools ?? []).map(toEntry),
     ...withoutHands(root),
     ...setup.hands,
+    ...(setup.retention ? { retention: setup.retention } : {}),
     runsAtOnceMax: setup.runsAtOnceMax ?? 8,
     now: () => clock.nowMs,
     clock: () => performance.now(),

@@ -1,6 +1,5 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { limits } from '../../protocol/limits.js';
 import type { ArtifactPiece } from '../../store/rows/artifact-rows.js';
 import type { ReadStore } from '../../store/store.js';
 import type { Artifacts } from '../../tools/port.js';
@@ -8,17 +7,24 @@ import type { RetryingCommit } from '../door/retrying-commit.js';
 
 interface Deps {
   store: ReadStore;
-  bookkeeping: Pick<RetryingCommit, 'maintainWithRetry'>;
+  bookkeeping: Pick<RetryingCommit, 'maintainWithRetry' | 'tryMaintain'>;
   /** The directory of the artifact files; made with the first file. */
   dir: string;
   now(): number;
   newId(prefix: 'art'): string;
-  /** Quota of all artifact files together. */
-  bytesMax?: number;
+  retention(): ArtifactRetention;
+}
+
+/** How many of the artifact files are kept. */
+export interface ArtifactRetention {
+  /** Quota of all files together. */
+  artifactBytes: number;
+  /** Null: as long as there is room. */
+  artifactAgeMs: number | null;
 }
 
 /** Artifacts: tool output too long for the history, a file each, and a row that names the session. */
-export function createArtifactFiles({ store, bookkeeping, dir, now, newId, bytesMax = limits.keptOutputsBytesMax }: Deps) {
+export function createArtifactFiles({ store, bookkeeping, dir, now, newId, retention }: Deps) {
   function read(id: string, offset: number, limit: number): ArtifactPiece | undefined {
     const found = store.artifacts.find(id);
     if (!found) return undefined;
@@ -42,13 +48,25 @@ export function createArtifactFiles({ store, bookkeeping, dir, now, newId, bytes
         let dropped: string[] = [];
         await bookkeeping.maintainWithRetry(sessionId, ({ artifacts }) => {
           artifacts.addFile({ id, sessionId, file: id, mimeType, bytes, droppedBytes }, now());
-          dropped = artifacts.dropOldest(bytesMax, id);
+          dropped = artifacts.dropOldest(retention().artifactBytes, id);
         });
         // Unlink after the commit: a file that a crash leaves behind is swept at the next start.
         for (const file of dropped) rmSync(join(dir, file), { force: true });
       },
       read: (id, offset, limit) => (store.artifacts.find(id)?.sessionId === sessionId ? read(id, offset, limit) : undefined),
     }),
+    /** Drops a batch of what is too old or too much. True when more may be left. */
+    expire(): boolean {
+      const { artifactBytes, artifactAgeMs } = retention();
+      let dropped: string[] = [];
+      const isDone = bookkeeping.tryMaintain(({ artifacts }) => {
+        dropped = artifactAgeMs === null ? [] : artifacts.dropExpired(now() - artifactAgeMs);
+        if (dropped.length === 0) dropped = artifacts.dropOldest(artifactBytes);
+      });
+      if (!isDone) return false;
+      for (const file of dropped) rmSync(join(dir, file), { force: true });
+      return dropped.length > 0;
+    },
     /** Removes a session's files; its rows are swept afterwards. */
     drop(sessionId: string): void {
       for (const file of store.artifacts.filesOf(sessionId)) rmSync(join(dir, file), { force: true });

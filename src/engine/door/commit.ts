@@ -151,6 +151,8 @@ export function createCommit({ store, place, fresh, onCommitted, wake, onDeleted
     checkpointing = true;
     setImmediate(() => {
       checkpointing = false;
+      // Another program that reads the store is not waited for: a checkpoint is tried again.
+      if (db.open) setLockWait(false);
       if (db.open) withFaults(() => db.pragma(`wal_checkpoint(${isTooLong ? 'TRUNCATE' : 'RESTART'})`));
       commits = 0;
     });

@@ -12,6 +12,13 @@ export const configDefaults = {
   follow_up_mode: 'one-at-a-time',
   permissions: { mode: 'ask', when_detached: 'wait', timeout_seconds: null },
   sandbox: { enabled: true, network: false },
+  retention: {
+    log_days: limits.logAgeMs / (24 * 3600 * 1000),
+    log_events: limits.logEventsMax,
+    artifacts_mb: limits.keptOutputsBytesMax / (1024 * 1024),
+    artifacts_days: null,
+    archived_days: null,
+  },
   limits: {
     runs_at_once: limits.runsAtOnceDefault,
     model_attempts: limits.modelAttemptsDefault,
@@ -141,6 +148,31 @@ const sandbox = z.strictObject({
   ),
 });
 
+const days = z.number().min(1).max(limits.retainedDaysMax);
+const retention = z.strictObject({
+  log_days: setting(days, 'How many days the log of events is kept. Messages are not events: they stay.', {
+    default: configDefaults.retention.log_days,
+  }),
+  log_events: setting(z.int().min(limits.retainedEventsMin).max(limits.retainedEventsMax), 'How many events are kept at most.', {
+    default: configDefaults.retention.log_events,
+  }),
+  artifacts_mb: setting(
+    count.max(limits.retainedArtifactsMbMax),
+    'What long outputs of tools may take together, in MB; the oldest go first.',
+    {
+      default: configDefaults.retention.artifacts_mb,
+    },
+  ),
+  artifacts_days: setting(days.nullable(), 'How many days long outputs are kept; null: as long as there is room.', {
+    default: configDefaults.retention.artifacts_days,
+  }),
+  archived_days: setting(
+    days.nullable(),
+    'After how many days without a change an archived session is deleted; null: never. Other sessions are never deleted.',
+    { default: configDefaults.retention.archived_days },
+  ),
+});
+
 const bounds = z.strictObject({
   runs_at_once: setting(
     z.int().min(1).max(limits.runsAtOnceMax),
@@ -199,6 +231,7 @@ export const configSchema = z
     }),
     permissions: setting(permissions, 'What agents may do, and when a person is asked.'),
     sandbox: setting(sandbox, 'What holds the commands of agents.'),
+    retention: setting(retention, 'What is kept, how long and how much of it; see operations.md.'),
     keys: setting(keys, 'Keys of the terminal frontend, by action: a key, or a list of keys; see tui.md.', {
       examples: [{ palette: ['ctrl+p', 'ctrl+k'] }],
     }),

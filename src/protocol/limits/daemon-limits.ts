@@ -6,6 +6,8 @@ export const daemonLimits = {
   walBytesMax: 4 * 1024 * 1024,
   walFileBytesMax: 8 * 1024 * 1024,
   walCommitsMax: 96,
+  /** A WAL of this length is warned of: another program keeps it from being checkpointed. */
+  walWarnBytesMax: 64 * 1024 * 1024,
   /** Commits between two looks at its length. */
   walUnseenMax: 16,
   commitRetryMinMs: 100,
@@ -14,7 +16,14 @@ export const daemonLimits = {
   logAgeMs: 30 * 24 * 3600 * 1000,
   pruneEveryEvents: 5_000,
   pruneBatchRows: 2_000,
+  /** How often the age of what is kept is looked at, while there is work. */
+  retentionCheckMs: 24 * 3600 * 1000,
+  retainedDaysMax: 36_500,
+  retainedEventsMin: 1_000,
+  retainedEventsMax: 10_000_000,
+  retainedArtifactsMbMax: 1024 * 1024,
   sweepBatchRows: 500,
+  sweepBatchBytes: 4 * 1024 * 1024,
   /** How long words wait for others before they are added to the search. */
   searchDelayMs: 1_000,
   searchBatchRows: 50,

@@ -1,3 +1,4 @@
+import { limits } from '../../protocol/limits.js';
 import type { Database } from '../sqlite.js';
 
 export interface ArtifactPiece {
@@ -40,6 +41,9 @@ export function createArtifactRows(db: Database) {
   const oldestFiles = db.prepare<[string], { id: string; file: string; bytes: number }>(
     'SELECT id, file, bytes FROM artifact WHERE file IS NOT NULL AND bytes > 0 AND id <> ? ORDER BY at_ms, rowid',
   );
+  const expired = db.prepare<[number, number], { id: string; file: string }>(
+    'SELECT id, file FROM artifact WHERE file IS NOT NULL AND bytes > 0 AND at_ms < ? LIMIT ?',
+  );
   const empty = db.prepare<[string]>('UPDATE artifact SET dropped_bytes = dropped_bytes + bytes, bytes = 0 WHERE id = ?');
   return {
     read: {
@@ -64,8 +68,14 @@ export function createArtifactRows(db: Database) {
         const { id, sessionId, file, mimeType, bytes, droppedBytes } = artifact;
         insert.run(id, sessionId, file, mimeType, bytes, droppedBytes, atMs);
       },
+      /** Marks a batch of files from before a time as dropped. Returns their names. */
+      dropExpired(beforeMs: number): string[] {
+        const found = expired.all(beforeMs, limits.sweepBatchRows);
+        for (const { id } of found) empty.run(id);
+        return found.map(({ file }) => file);
+      },
       /** Quota: marks the oldest files as dropped until all have `bytesMax` at most, but never that of `exceptId`. Returns their names. */
-      dropOldest(bytesMax: number, exceptId: string): string[] {
+      dropOldest(bytesMax: number, exceptId = ''): string[] {
         let bytes = fileBytes.get() ?? 0;
         const dropped: string[] = [];
         if (bytes <= bytesMax) return dropped;

@@ -96,6 +96,14 @@ export function createSessionRows(db: Database) {
   const setLastUser = db.prepare('UPDATE session SET last_user_text = ? WHERE id = ?');
   const count = db.prepare<[], number>('SELECT count(*) FROM session WHERE deleted = 0').pluck();
   const deleted = db.prepare<[], string>('SELECT id FROM session WHERE deleted = 1').pluck();
+  const archivedBefore = db
+    .prepare<[number], string>(
+      `SELECT id FROM session WHERE deleted = 0 AND archived = 1 AND updated_ms < ? AND deleting = 0
+         AND NOT EXISTS (SELECT 1 FROM run WHERE run.session_id = session.id AND ended_seq IS NULL)
+         AND NOT EXISTS (SELECT 1 FROM input WHERE input.session_id = session.id AND state = 'waiting')
+       ORDER BY updated_ms LIMIT 1`,
+    )
+    .pluck();
   const firstUserText = db
     .prepare<[string], string>(
       `SELECT substr(text, 1, ${limits.snippetCharsMax}) FROM entry WHERE session_id = ? AND role = 'user' ORDER BY no LIMIT 1`,
@@ -132,6 +140,8 @@ export function createSessionRows(db: Database) {
       count: (): number => count.get() ?? 0,
       /** Deleted sessions whose rows have not been swept yet. */
       deleted: (): string[] => deleted.all(),
+      /** An archived session that was not changed since a time, and has nothing to do. */
+      archivedBefore: (ms: number): string | undefined => archivedBefore.get(ms),
       list(query: SessionQuery): { sessions: SessionListRow[]; cursor: string | null } {
         const [ms, id] = query.cursor?.split(':') ?? [];
         const like = query.query === undefined ? null : `%${query.query.replace(/[\\%_]/g, '\\$&')}%`;
