@@ -52,6 +52,13 @@ describe('a link that delivers each byte apart', () => {
     expect(read(['\x1b', '[A'], 49)).toEqual([key('up')]);
     expect(read(['\x1b', '[', 'A'], 60)).toEqual([key('escape'), text('['), text('A')]);
   });
+
+  test('a sequence that has begun waits for its end, and none of it is typed', () => {
+    expect(read(['\x1b[', 'A'], 300)).toEqual([key('up')]);
+    expect(read(['\x1b[1', ';', '5A'], 300)).toEqual([key('ctrl+up')]);
+    expect(read(['\x1b[20', '0~a\x1b[201~'], 300)).toEqual([{ kind: 'paste', text: 'a' }]);
+    expect(read(['\x1b[<65;1', ';1M', 'x'], 300).at(-1)).toEqual(text('x'));
+  });
 });
 
 describe('one read', () => {

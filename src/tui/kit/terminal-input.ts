@@ -19,7 +19,7 @@ export interface TerminalInputReader {
   close(): void;
 }
 
-/** An escape sequence may come in pieces over a slow link; a lone Escape counts after this time. */
+/** A lone Escape counts after this time. What has gone on as a sequence waits for its end, however slow the link is. */
 const tuning = { escapeMs: 50, pasteGapMs: 20 } as const;
 
 /** Splits what arrives from a terminal into keys, texts, pastes and mouse actions. */
@@ -34,6 +34,8 @@ export function createTerminalInput(onInput: (input: TerminalInput) => void): Te
   let marksPastes = false;
   let lastArrived = '';
   let firstHalf = '';
+  /** The beginning of a sequence whose end has not arrived in time. */
+  let begun = '';
 
   function take(sequence: string): void {
     if (pasteModeAnswer.test(sequence)) marksPastes = true;
@@ -54,6 +56,7 @@ export function createTerminalInput(onInput: (input: TerminalInput) => void): Te
   buffer.on('data', (sequence: string) => {
     // The buffer takes text apart into UTF-16 units, and two Escapes in one read for one with Alt.
     if (isFirstHalf.test(sequence)) firstHalf = sequence;
+    else if (!reading && isBegun.test(sequence)) begun = sequence;
     else if (sequence === '\x1b\x1b') for (const escape of sequence) take(escape);
     else {
       take(firstHalf + sequence);
@@ -78,7 +81,9 @@ export function createTerminalInput(onInput: (input: TerminalInput) => void): Te
         return;
       }
       reading = [];
-      buffer.process(arrived);
+      const whole = begun + arrived;
+      begun = '';
+      buffer.process(whole);
       const inputs = reading;
       reading = undefined;
       tell(inputs);
@@ -96,6 +101,8 @@ function isUnmarkedPaste(arrived: string, follows: boolean): boolean {
 }
 
 const pasteStart = '\x1b[200~';
+/** Nothing but a sequence begins like this. */
+const isBegun = /^\x1b\[[\d;<>?]*$/;
 const isFirstHalf = /^[\ud800-\udbff]$/;
 const mouse = /^\x1b\[<(\d+);(\d+);(\d+)([Mm])$/;
 const kittyAnswer = /^\x1b\[\?\d+u$/;
