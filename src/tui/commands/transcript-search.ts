@@ -18,6 +18,7 @@ export function createTranscriptSearch(parts: PaneParts): TranscriptSearch {
   let wanted = '';
 
   function search(text: string): void {
+    if (text.trim() === '') return open();
     wanted = text.trim();
     reader.setMark(wanted);
     parts.setFocus('transcript');
@@ -71,10 +72,16 @@ export function createTranscriptSearch(parts: PaneParts): TranscriptSearch {
         initial: wanted,
         onSubmit(text) {
           context.closeOverlay();
-          search(text);
+          if (text.trim() === '') close();
+          else search(text);
         },
       }),
     );
+  }
+
+  function close(): void {
+    wanted = '';
+    reader.setMark('');
   }
 
   return {
@@ -82,9 +89,6 @@ export function createTranscriptSearch(parts: PaneParts): TranscriptSearch {
     open,
     search,
     next,
-    close() {
-      wanted = '';
-      reader.setMark('');
-    },
+    close,
   };
 }

@@ -3,7 +3,7 @@ import { printableLine } from '../../view/printable.js';
 import { inputKindText, pauseText } from '../../view/queue-text.js';
 import type { SentInput, SentState } from '../../view/sent-inputs.js';
 import { marks, separator } from '../rows/marks.js';
-import { row, span, spreadRow, type Row } from '../rows/row.js';
+import { clipSpans, row, span, spreadRow, type Row } from '../rows/row.js';
 
 /** Delivery marks: kept here, committed, taken by the model, held, came back. */
 const sentMarks: Record<SentState, string> = {
@@ -26,7 +26,7 @@ export interface QueueFacts {
   chosenId: string | undefined;
 }
 
-const layout = { rowsMax: 6 } as const;
+const layout = { rowsMax: 6, aboutShare: 3, aboutColumnsMin: 9 } as const;
 
 /** What waits: here for a daemon, and in the daemon's queue. */
 export function queueRows({ inputs, sent, isPaused, mayResume, ownName, chosenId }: QueueFacts, columns: number): Row[] {
@@ -56,5 +56,8 @@ export function queueRows({ inputs, sent, isPaused, mayResume, ownName, chosenId
 
 function queueRow({ mark, about, text, isChosen }: { mark: string; about: string; text: string; isChosen: boolean }, columns: number): Row {
   const style = isChosen ? { reverse: true } : {};
-  return spreadRow([span(`${mark} `, 'accent'), span(printableLine(text), style)], [span(` ${about} `, 'muted')], columns);
+  // What waits matters more than whose it is.
+  const room = Math.max(layout.aboutColumnsMin, Math.floor(columns / layout.aboutShare));
+  const right = [span(' '), ...clipSpans([span(about, 'muted')], room), span(' ')];
+  return spreadRow([span(`${mark} `, 'accent'), span(printableLine(text), style)], right, columns);
 }

@@ -16,7 +16,9 @@ export function hintsFor({ context, keyMap, editor, focus, view, answering }: Pa
   const wanted = (actions as readonly Action[]).filter(
     (action) => action.hint !== undefined && (action.focus === here || action.focus === 'always') && isWanted(action),
   );
-  const near = [...wanted.filter((action) => action.focus === here), ...wanted.filter((action) => action.focus !== here)];
+  // A question that is open waits for a person, and that is nearest.
+  const nearness = ({ name, focus: place }: Action): number => (name === 'question' ? 0 : place === here ? 1 : 2);
+  const near = wanted.toSorted((a, b) => nearness(a) - nearness(b));
   const stop = run && !run.aborting && !context.isObserver ? ['Esc Esc stop'] : [];
   const hints = near.map(({ name, hint = '' }) => `${keyMap.keysOf(name)[0] ?? ''} ${name === 'send' && run ? 'steer' : hint}`);
   return here === 'editor' ? [...stop, ...hints] : [...hints, 'Esc back'];

@@ -1,6 +1,6 @@
 import { fuzzyFilter } from '../editor/completion/fuzzy.js';
 import { keyLabel } from '../keys/key-map.js';
-import { marks } from '../rows/marks.js';
+import { marks, separator } from '../rows/marks.js';
 import { clipSpans, fitRow, row, span, spansWidth, spreadRow, type Row, type Tone } from '../rows/row.js';
 import { wrapSpans } from '../rows/wrap.js';
 import type { Cursor } from '../screen/frame.js';
@@ -201,7 +201,8 @@ export function createPicker(options: PickerOptions): Picker {
           }))
         : list;
       const more = (options.keys ?? []).map(({ key, label }) => `${keyLabel(key)} ${label}`);
-      const foot = row(span(` ${['Enter choose', 'Esc close', ...(options.multi ? ['Tab mark'] : []), ...more].join(' · ')}`, 'muted'));
+      const hints = ['Enter choose', 'Esc close', ...(options.multi ? ['Tab mark'] : []), ...more].join(separator);
+      const foot = row(...clipSpans([span(` ${hints}`, 'muted')], columns));
       return { rows: [...head, row(span('─'.repeat(columns), 'border')), ...body, foot], cursor };
     },
     onKey(key) {
