@@ -136,7 +136,7 @@ export async function followRun(berth: Berth, attached: AttachedSession, firstRu
         onHeard(heard);
         return undefined;
       }
-      if (heard.kind === 'lost') onNotice('lost connection…');
+      if (heard.kind === 'lost') onNotice(heard.why === undefined ? 'lost connection…' : printableLine(`${heard.why}; still trying`));
       if (heard.kind === 'back') onNotice('back');
       if (heard.kind === 'event') showEvent(heard.event);
       onHeard(heard);

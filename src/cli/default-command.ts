@@ -4,7 +4,7 @@ import { printable } from '../view/printable.js';
 import { shortId } from '../view/short-ids.js';
 import { describeAsked } from './advice.js';
 import { alignColumns } from './terminal/columns.js';
-import { currentDirectory } from './directory.js';
+import { newSessionDirectory } from './directory.js';
 import { exit, Refused, type ExitCode } from './exit.js';
 import { shortenHome } from './home-path.js';
 import { createLineWriter } from './terminal/line-writer.js';
@@ -83,7 +83,7 @@ async function showWelcome(cli: Cli, berth: Berth): Promise<ExitCode> {
 
 /** Prompts the offline guide for help, in a reusable session. The session is archived, so that `.` never resolves to it. */
 async function welcome(berth: Berth): Promise<{ session_id: string; run_id: string }> {
-  const cwd = currentDirectory();
+  const cwd = newSessionDirectory(berth);
   const existing = (await listSessions(berth, { cwd, query: welcomeTitle, archived: true })).find(
     ({ title, run_state }) => title === welcomeTitle && run_state === 'idle',
   );

@@ -1,6 +1,7 @@
+import type { Berth } from '../client/connect.js';
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, posix } from 'node:path';
 import { Refused, WrongUsage } from './exit.js';
 
 /** The real path of a directory, so that its sessions are found through symlinks as well. */
@@ -30,4 +31,18 @@ export function enclosingDirectories(cwd: string): string[] {
   if (repository !== -1) return around.slice(0, repository + 1);
   const home = around.indexOf(homedir());
   return around.slice(0, Math.max(1, home === -1 ? around.length - 1 : home));
+}
+
+/** The directory of a new session: what was typed, or the current one. On another machine a path begins in the home directory there. */
+export function newSessionDirectory(berth: Berth, typed?: string): string {
+  if (berth.transport.host === undefined) return toDirectory(typed ?? currentDirectory());
+  const home = berth.transport.home?.() ?? '/';
+  if (typed === undefined) return home;
+  return isAbsolute(typed) ? posix.normalize(typed) : posix.join(home, typed.replace(/^~(\/|$)/, ''));
+}
+
+/** The directory of this shell, for what is about it. */
+export function directoryHere({ transport: { host } }: Berth): string {
+  if (host === undefined) return currentDirectory();
+  throw new WrongUsage(`this directory means nothing on ${host}; name a session`);
 }

@@ -1,16 +1,16 @@
 import type { CommanderError } from 'commander';
 import { AuthFileRefused } from '../machine/auth-file.js';
 import { AttachRefused } from '../client/connect.js';
-import { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, StartFailed } from '../client/errors.js';
+import { ConnectionLost, DaemonUnresponsive, HostUnreachable, NoDaemon, OtherDaemon, StartFailed } from '../client/errors.js';
 import { SubscribeRefused } from '../client/event-client.js';
-import { HomeUnknown, resolvePaths, type PathFlags } from '../machine/paths.js';
+import { HomeUnknown, resolvePaths } from '../machine/paths.js';
 import { SessionUnclear } from '../client/resolve.js';
 import { printable } from '../view/printable.js';
 import { toErrorLine, wantsJson } from './error-line.js';
 import { exit, Refused, WrongUsage, type ExitCode } from './exit.js';
 import type { CommandLine } from './parse.js';
 import { writeErr } from './terminal/standard-streams.js';
-import { createCli, type Subcommand } from './subcommand.js';
+import { createCli, type GlobalFlags, type Subcommand } from './subcommand.js';
 
 /** Every subcommand, in the order of the help, imported lazily. */
 const subcommands: Record<string, () => Promise<Subcommand>> = {
@@ -41,6 +41,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   artifact: async () => (await import('./commands/artifact.js')).artifact,
   completion: async () => (await import('./commands/shell/completion.js')).completion,
   man: async () => (await import('./commands/shell/man.js')).man,
+  relay: async () => (await import('./commands/remote/relay.js')).relay,
   reset: async () => (await import('./commands/shell/reset.js')).reset,
   'permissions ls': async () => (await import('./commands/permissions/permissions-ls.js')).permissionsLs,
   'permissions add': async () => (await import('./commands/permissions/permissions-add.js')).permissionsAdd,
@@ -76,17 +77,22 @@ const completer = '__complete';
 const aliases: Record<string, string> = { list: 'ls', 'permissions list': 'permissions ls', 'auth ls': 'auth list' };
 const groupNames = ['permissions', 'auth', 'config', 'daemon'];
 const refusals = [Refused, SessionUnclear, AttachRefused, SubscribeRefused, HomeUnknown, AuthFileRefused];
-const pathFlags: Record<string, keyof PathFlags> = { '--socket': 'socket', '--state-dir': 'stateDir', '--config-dir': 'configDir' };
+const globalFlags: Record<string, keyof GlobalFlags> = {
+  '--host': 'host',
+  '--socket': 'socket',
+  '--state-dir': 'stateDir',
+  '--config-dir': 'configDir',
+};
 
-/** Scans a command line without commander: words, path flags, and whether it is `plain`, without other flags. */
-function scanArguments(argv: readonly string[]): { words: string[]; flags: PathFlags; plain: boolean } {
+/** Scans a command line without commander: words, flags of every command, and whether it is `plain`, without other flags. */
+function scanArguments(argv: readonly string[]): { words: string[]; flags: GlobalFlags; plain: boolean } {
   const words: string[] = [];
-  const flags: PathFlags = {};
+  const flags: GlobalFlags = {};
   let plain = true;
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at] ?? '';
-    const pathFlag = pathFlags[word];
-    if (pathFlag !== undefined && at + 1 < argv.length) flags[pathFlag] = argv[++at];
+    const flag = globalFlags[word];
+    if (flag !== undefined && at + 1 < argv.length) flags[flag] = argv[++at];
     else if (word.startsWith('-')) plain = false;
     else words.push(word);
     if (word === '--') return { words: [...words, ...argv.slice(at + 1)], flags, plain };
@@ -126,6 +132,20 @@ async function load(name: string, typed: string[]): Promise<Subcommand | undefin
   return Object.hasOwn(subcommands, name) ? subcommands[name]?.() : undefined;
 }
 
+/** What is about this machine is not silently done here when another one is meant. */
+function refuseHost({ usage, hosts }: Subcommand, flags: GlobalFlags, host: string | undefined): void {
+  if (host === undefined) return;
+  if (hosts === 'refused') {
+    const name = usage.replace(/ ?[[<].*/, '');
+    throw new WrongUsage(
+      `berth ${name} is about this machine only; ssh ${host} berth ${name} does it there${flags.host ? '' : ' (BERTH_HOST is set)'}`,
+    );
+  }
+  if (hosts === undefined && flags.socket !== undefined) {
+    throw new WrongUsage('--socket is of this machine; hosts.NAME.command of config.json can have one of the other');
+  }
+}
+
 /** An error as an exit code, an error code and a sentence. */
 interface Failure {
   exitCode: ExitCode;
@@ -138,6 +158,8 @@ function toFailure(error: unknown): Failure {
   if (isCommanderError(error)) return { exitCode: error.exitCode === 0 ? exit.ok : exit.usage, code: 'usage', sentence: '' };
   if (error instanceof WrongUsage) return { exitCode: exit.usage, code: 'usage', sentence: message };
   if (error instanceof OtherDaemon) return { exitCode: exit.refused, code: 'other_daemon', sentence: message };
+  // Its class is loaded only with --host.
+  if (error instanceof Error && error.name === 'HostRefused') return { exitCode: exit.usage, code: 'usage', sentence: message };
   if (refusals.some((kind) => error instanceof kind)) {
     return { exitCode: exit.refused, code: error instanceof Refused ? error.code : 'refused', sentence: message };
   }
@@ -145,6 +167,7 @@ function toFailure(error: unknown): Failure {
   if (error instanceof NoDaemon) return { ...unreached, code: 'no_daemon', sentence: `${message}; start one with berth daemon start` };
   if (error instanceof DaemonUnresponsive) return { ...unreached, code: 'daemon_unresponsive', sentence: message };
   if (error instanceof StartFailed) return { ...unreached, code: error.code, sentence: `the daemon could not be started: ${message}` };
+  if (error instanceof HostUnreachable) return { ...unreached, code: 'host_unreachable', sentence: message };
   if (error instanceof ConnectionLost) return { ...unreached, code: 'connection_lost', sentence: `${message}; see berth daemon status` };
   return { exitCode: exit.internal, code: 'internal', sentence: `something went wrong inside berth: ${message}` };
 }
@@ -171,6 +194,7 @@ async function main(argv: string[]): Promise<ExitCode> {
     if (!subcommand) return exit.usage;
     const cli = createCli(resolvePaths(flags, process.env), flags, loadAll);
     close = cli.close;
+    refuseHost(subcommand, flags, cli.host);
     return await subcommand.run(args, cli);
   } catch (error) {
     return reportError(error);

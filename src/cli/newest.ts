@@ -1,8 +1,8 @@
 import type { Berth } from '../client/connect.js';
-import { newestSession, SessionUnclear } from '../client/resolve.js';
+import { listSessions, newestSession, SessionUnclear } from '../client/resolve.js';
 import { printableLine } from '../view/printable.js';
 import { shortId } from '../view/short-ids.js';
-import { currentDirectory, enclosingDirectories } from './directory.js';
+import { currentDirectory, enclosingDirectories, newSessionDirectory } from './directory.js';
 import { shortenHome } from './home-path.js';
 import { orRefused } from './refusals.js';
 
@@ -16,16 +16,23 @@ async function findNewest(berth: Berth, cwd: string, notice: (line: string) => v
   return found?.session_id;
 }
 
-/** Resolves `.` to a session. */
+/** Resolves `.` to a session; on another machine to the newest of all. */
 export async function newestHere(berth: Berth, notice: (line: string) => void): Promise<string> {
-  const cwd = currentDirectory();
-  const found = await findNewest(berth, cwd, notice);
-  if (found === undefined) throw new SessionUnclear(`there is no session of ${cwd} yet; make one with berth new`);
+  const found = await findNewestOf(berth, notice);
+  const where = berth.transport.host === undefined ? `of ${currentDirectory()}` : `on ${berth.transport.host}`;
+  if (found === undefined) throw new SessionUnclear(`there is no session ${where} yet; make one with berth new`);
   return found;
 }
 
 /** Resolves `.` to a session, and creates one when there is none. */
 export async function newestOrNew(berth: Berth, notice: (line: string) => void): Promise<string> {
-  const cwd = currentDirectory();
-  return (await findNewest(berth, cwd, notice)) ?? orRefused(await berth.call('new_session', { cwd })).session_id;
+  const found = await findNewestOf(berth, notice);
+  return found ?? orRefused(await berth.call('new_session', { cwd: newSessionDirectory(berth) })).session_id;
+}
+
+/** Where a session lives means something only on the machine of this shell. */
+async function findNewestOf(berth: Berth, notice: (line: string) => void): Promise<string | undefined> {
+  if (berth.transport.host === undefined) return findNewest(berth, currentDirectory(), notice);
+  const [newest] = await listSessions(berth, { limit: 1 });
+  return newest?.session_id;
 }

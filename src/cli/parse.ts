@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import type { PathFlags } from '../machine/paths.js';
 import { toErrorLine, wantsJson } from './error-line.js';
 import { WrongUsage } from './exit.js';
 import {
@@ -13,7 +12,7 @@ import {
   versionOption,
 } from './help/help-text.js';
 import { outputColumns, writeErr, writeOut } from './terminal/standard-streams.js';
-import type { Subcommand } from './subcommand.js';
+import type { GlobalFlags, Subcommand } from './subcommand.js';
 import { version } from '../client/version.js';
 import { wrapText } from './terminal/word-wrap.js';
 
@@ -22,7 +21,7 @@ const layout = { helpColumnsMax: 100 } as const;
 export interface CommandLine {
   subcommand: Subcommand | undefined;
   args: object;
-  flags: PathFlags;
+  flags: GlobalFlags;
 }
 
 /**
@@ -59,7 +58,7 @@ export function parseCommandLine(argv: string[], subcommands: Subcommand[]): Com
     });
   }
   program.parse(argv, { from: 'user' });
-  return { ...chosen, flags: program.opts<PathFlags>() };
+  return { ...chosen, flags: program.opts<GlobalFlags>() };
 }
 
 function createProgram(): Command {

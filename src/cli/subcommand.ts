@@ -1,5 +1,6 @@
 import { connect, type Berth, type ConnectOptions } from '../client/connect.js';
 import { meantDirs, type PathFlags, type Paths } from '../machine/paths.js';
+import type { Transport } from '../client/transport.js';
 import { resolveSession } from '../client/resolve.js';
 import { printableJson, printableLine } from '../view/printable.js';
 import { WrongUsage, type ExitCode } from './exit.js';
@@ -9,9 +10,16 @@ import { writeErr, writeOut } from './terminal/standard-streams.js';
 import { nameTerminal } from './terminal/terminal-name.js';
 import { version } from '../client/version.js';
 
+/** Options of every command, by name. */
+export interface GlobalFlags extends PathFlags {
+  host?: string | undefined;
+}
+
 /** The context of a subcommand. */
 export interface Cli {
   readonly paths: Paths;
+  /** The machine whose daemon is meant, when it is another one. */
+  readonly host: string | undefined;
   /** Connects to the daemon, and starts one when none runs, unless `autostart` is false. */
   connect(options?: Pick<ConnectOptions, 'autostart' | 'uiCapabilities' | 'role'>): Promise<Berth>;
   /** Resolves a session name; without one, the newest session of this directory or of the nearest ancestor. */
@@ -36,6 +44,8 @@ export interface Subcommand {
   /** A synonym of the last word of the name. */
   alias?: string;
   options?: Record<string, string>;
+  /** What it does when another machine is meant, if it is about this one. Others reach the daemon there. */
+  hosts?: 'refused' | 'ignored';
   /** The error for unknown options and excess arguments, which does not echo them. */
   unwanted?: string;
   /** The error for excess arguments, instead of commander's own. */
@@ -49,28 +59,36 @@ export interface Subcommand {
 }
 
 /** A hint about a version mismatch: an upgrade does not reach a running daemon. */
-function toVersionHint(daemonVersion: string): string | undefined {
+function toVersionHint(daemonVersion: string, host: string | undefined): string | undefined {
   if (daemonVersion === version) return undefined;
+  if (host !== undefined) return `this is berth ${version}, but the daemon on ${host} is ${printableLine(daemonVersion)}`;
   return `this is berth ${version}, but the daemon that runs is ${printableLine(daemonVersion)}; berth daemon restart brings it to this version`;
 }
 
-export function createCli(paths: Paths, flags: PathFlags, subcommands: Cli['subcommands']): Cli & { close(): void } {
+export function createCli(paths: Paths, flags: GlobalFlags, subcommands: Cli['subcommands']): Cli & { close(): void } {
   const open: Berth[] = [];
   const notice = (line: string): void => writeErr(wantsJson(process.argv) ? toNoticeLine(line) : `berth: ${line}\n`);
+  const host = [flags.host, process.env.BERTH_HOST].find((name) => name !== undefined && name !== '');
   let hinted = false;
 
   function hintVersions(daemonVersion: string): void {
-    const hint = toVersionHint(daemonVersion);
+    const hint = toVersionHint(daemonVersion, host);
     if (hint !== undefined && !hinted && !wantsJson(process.argv)) notice(hint);
     hinted = true;
   }
 
+  async function reachHost(name: string): Promise<Transport> {
+    const { openHost } = await import('./remote/hosts.js');
+    return openHost(name, paths.configDir, process.env, true);
+  }
+
   return {
     paths,
+    host,
     async connect({ autostart = true, ...options } = {}) {
       const berth = await connect({
         paths,
-        meant: meantDirs(flags, process.env),
+        ...(host === undefined ? { meant: meantDirs(flags, process.env) } : { transport: await reachHost(host) }),
         client: { name: nameTerminal(), kind: 'cli', version },
         autostart,
         onSlow: notice,

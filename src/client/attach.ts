@@ -3,7 +3,7 @@ import type { WireEvent } from '../protocol/events.js';
 import { limits } from '../protocol/limits.js';
 import type { SentInput } from '../view/sent-inputs.js';
 import type { Delivery, NewInput } from './delivery.js';
-import { ConnectionLost, DaemonUnresponsive, NoDaemon, StartFailed } from './errors.js';
+import { ConnectionLost, DaemonUnresponsive, HostUnreachable, NoDaemon, StartFailed } from './errors.js';
 import { openEventStream, SubscribeRefused, type EventStream } from './event-client.js';
 import { hasRoom, keepNewest, keepOlder, olderPageOf, prependPage, type MessagePage, type PageBefore } from '../view/paging.js';
 import { applyEvent, viewOf, type SessionView, type Snapshot } from '../view/session-view.js';
@@ -11,10 +11,15 @@ import type { Transport } from './transport.js';
 
 /**
  * What an attached session reports: an event that is already in the view, a view from a new snapshot, or the state of the connection.
- * `gone` follows `lost` when no daemon listens and none was started: `why` says why the start failed.
+ * `gone` follows `lost` when no daemon listens and none was started: `why` says why the start failed. `lost` is heard again when another machine
+ * cannot be reached, with why.
  */
 export type Heard =
-  { kind: 'event'; event: WireEvent } | { kind: 'reset' } | { kind: 'lost' } | { kind: 'gone'; why?: string } | { kind: 'back' };
+  | { kind: 'event'; event: WireEvent }
+  | { kind: 'reset' }
+  | { kind: 'lost'; why?: string }
+  | { kind: 'gone'; why?: string }
+  | { kind: 'back' };
 
 /** The result of loading older messages. */
 export interface OlderLoaded {
@@ -149,14 +154,18 @@ export async function attachSession({
     }
   }
 
-  /** True when the daemon was started again; otherwise why the start failed, if there was one. */
-  async function tryRevive(): Promise<true | { why?: string }> {
+  /** True when the daemon was started again, `lost` when its machine was; otherwise why the start failed, if there was one. */
+  async function tryRevive(): Promise<true | 'lost' | { why?: string }> {
     if (!revive || wasStopped || revivesLeft === 0) return {};
     revivesLeft--;
     try {
       await revive();
       return true;
     } catch (error) {
+      if (error instanceof ConnectionLost) {
+        revivesLeft++;
+        return 'lost';
+      }
       if (!(error instanceof StartFailed || error instanceof DaemonUnresponsive)) throw error;
       return { why: error.message };
     }
@@ -170,9 +179,11 @@ export async function attachSession({
     let waitMs: number = limits.attachRetryMinMs;
     let lost = false;
     let gone = false;
+    let toldWhy: string | undefined;
     let listeningSince = performance.now();
     while (!isOver()) {
       let isDaemonMissing = false;
+      let why: string | undefined;
       try {
         await connected();
         wasStopped = false;
@@ -181,6 +192,7 @@ export async function attachSession({
         if (lost) yield { kind: 'back' };
         lost = false;
         gone = false;
+        toldWhy = undefined;
         waitMs = limits.attachRetryMinMs;
         if (yield* listenOrExpire()) {
           await reset();
@@ -190,16 +202,21 @@ export async function attachSession({
       } catch (error) {
         if (![NoDaemon, ConnectionLost, DaemonUnresponsive].some((kind) => error instanceof kind)) throw error;
         isDaemonMissing = error instanceof NoDaemon;
+        if (error instanceof HostUnreachable) why = error.message;
       }
       if (isOver()) return;
       if (!lost && performance.now() - listeningSince > limits.reviveAgainMs) revivesLeft = limits.reviveAttemptsMax;
       if (!lost) yield { kind: 'lost' };
       lost = true;
+      if (why !== undefined && why !== toldWhy) yield { kind: 'lost', why };
+      toldWhy = why ?? toldWhy;
       if (isDaemonMissing && !gone) {
         const revived = await tryRevive();
         if (revived === true) continue;
-        yield { kind: 'gone', ...revived };
-        gone = true;
+        if (revived !== 'lost') {
+          yield { kind: 'gone', ...revived };
+          gone = true;
+        }
       }
       await waitUnlessClosed(waitMs);
       waitMs = Math.min(2 * waitMs, limits.attachRetryMaxMs);

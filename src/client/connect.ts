@@ -45,6 +45,7 @@ export interface AttachOptions {
 /** A connection to a daemon, which reconnects when it is lost. */
 export interface Berth {
   readonly paths: Paths;
+  readonly transport: Transport;
   hello(): ReplyPayload<'hello'>;
   /**
    * Sends a command. Idempotent commands, which are those that only read and inputs (by their `input_id`), are retried after a lost
@@ -101,7 +102,10 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
         `${named} does not answer: it is stopped; kill -CONT ${holder.pid} lets it go on, berth daemon stop --force ends it`,
       );
     }
-    if (silentMs >= limits.unansweredMs) return new DaemonUnresponsive(`${silent}; berth daemon stop --force ends it`);
+    if (silentMs >= limits.unansweredMs) {
+      const where = transport.host === undefined ? '' : ', there,';
+      return new DaemonUnresponsive(`${silent};${where} berth daemon stop --force ends it`);
+    }
     options.onSlow?.(`${silent}; still waiting`);
     return undefined;
   }
@@ -174,6 +178,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Berth> {
   await connected();
   return {
     paths,
+    transport,
     hello() {
       if (!hello) throw new ConnectionLost('not connected');
       return hello;

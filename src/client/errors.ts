@@ -38,3 +38,8 @@ export class StartFailed extends Error {
     this.code = code;
   }
 }
+
+/** Another machine cannot be reached; the message says what ssh said, and what to do. */
+export class HostUnreachable extends ConnectionLost {
+  override name = 'HostUnreachable';
+}

@@ -2,7 +2,16 @@ export { connect, AttachRefused, type AttachOptions, type Berth, type ConnectOpt
 export type { AttachedSession, Heard, OlderLoaded } from './attach.js';
 export type { CallPayload, Reply } from './command-client.js';
 export type { NewInput } from './delivery.js';
-export { ConnectionLost, DaemonUnresponsive, NoDaemon, OtherDaemon, OutboxFull, ReadOnlyClient, StartFailed } from './errors.js';
+export {
+  ConnectionLost,
+  DaemonUnresponsive,
+  HostUnreachable,
+  NoDaemon,
+  OtherDaemon,
+  OutboxFull,
+  ReadOnlyClient,
+  StartFailed,
+} from './errors.js';
 export { SubscribeRefused, type EventStream, type SubscribeOptions } from './event-client.js';
 export { HomeUnknown, meantDirs, resolvePaths, type MeantDirs, type PathFlags, type Paths } from '../machine/paths.js';
 export { listSessions, resolveSession, SessionUnclear } from './resolve.js';
@@ -42,6 +51,8 @@ export {
 } from '../view/session-view.js';
 export type { LockHolder } from '../machine/lock-holder.js';
 export type { StreamKind, Transport } from './transport.js';
+export { HostRefused, type SshTarget } from './remote/ssh-command.js';
+export { createSshTransport, type SshTransport, type SshTransportOptions } from './remote/ssh-transport.js';
 export { createUnixTransport } from './unix-transport.js';
 export { isShownId, matchIds, shortId, shortIds } from '../view/short-ids.js';
 export { describeStatus } from '../view/status-text.js';

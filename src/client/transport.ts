@@ -8,6 +8,10 @@ export type StreamKind = 'commands' | 'events';
 export interface Transport {
   /** The name in messages to people, such as the path of a socket. */
   readonly name: string;
+  /** The machine of the daemon, when it is another one. */
+  readonly host?: string;
+  /** The home directory on that machine, once it was reached. */
+  home?(): string | undefined;
   /**
    * Opens a duplex stream to a socket of the daemon. Throws NoDaemon when no daemon listens, and DaemonUnresponsive when a daemon accepts
    * no connection. A stream that closes is a lost connection.

@@ -13,6 +13,7 @@ import { createLineWriter } from '../terminal/line-writer.js';
 import { readLog } from '../replay/read-log.js';
 import { describeGone } from '../restart-hint.js';
 import { isColoured, isDumb, outputColumns, writeErr, writeOut } from '../terminal/standard-streams.js';
+import { berthOn } from '../remote/host-words.js';
 import { createStyle } from '../terminal/style.js';
 
 interface Options {
@@ -143,7 +144,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
       if (json) print(heard.kind === 'event' ? heard.event : { type: heard.kind, ...(heard.kind === 'reset' && snapshot()) });
       else view.hear(heard, attached.view());
       if (heard.kind === 'gone' && !json)
-        note(`[daemon] ${heard.why === undefined ? describeGone(berth.paths) : `could not be started again: ${heard.why}`}`);
+        note(`[daemon] ${heard.why === undefined ? describeGone(berth) : `could not be started again: ${heard.why}`}`);
       if (heard.kind === 'lost' || heard.kind === 'back') isDaemonAway = heard.kind === 'lost';
       terminal?.expectText(isBusy() && !isDaemonAway);
       if (heard.kind === 'event' && heard.event.type === 'agent_end') ended.add(heard.event.payload.run_id);
@@ -152,7 +153,9 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     page.endLine();
     if (leaving.signal.aborted && !json) view.note(detachNote());
     if (unsent > 0) {
-      writeErr(`berth: no daemon took ${unsent} of the messages; they are kept, and berth attach ${shortId(sessionId)} sends them\n`);
+      writeErr(
+        `berth: no daemon took ${unsent} of the messages; they are kept, and ${berthOn(berth.transport.host)} attach ${shortId(sessionId)} sends them\n`,
+      );
       return exit.refused;
     }
     if (!unanswered) return wasRefused() ? exit.refused : exit.ok;
@@ -187,7 +190,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
 
   function detachNote(): string {
     const view = attached.view();
-    const comeBack = `berth attach ${shortId(sessionId)} comes back; with --since ${view.seq}, from here.`;
+    const comeBack = `${berthOn(berth.transport.host)} attach ${shortId(sessionId)} comes back; with --since ${view.seq}, from here.`;
     return `[detached] ${[...leavingTexts(view, keptCount()), comeBack].join(' ')}`;
   }
 }

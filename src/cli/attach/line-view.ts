@@ -236,7 +236,8 @@ export function createLineView(page: LineWriter, style: Style, isOwn: (by: strin
       // Not in the middle of a streaming message.
       if (heard.kind === 'event' && view.open.length === 0) showWidgets(view);
       if (heard.kind === 'reset') catchUp(view);
-      if (heard.kind === 'lost') note('[daemon] lost connection…');
+      if (heard.kind === 'lost')
+        note(heard.why === undefined ? '[daemon] lost connection…' : `[daemon] ${printableLine(heard.why)}; still trying`);
       if (heard.kind === 'back') note('[daemon] back');
     },
     note,

@@ -8,6 +8,7 @@ import { exit, type ExitCode } from '../exit.js';
 import { readKeySettings } from '../key-settings.js';
 import { createScreenFile } from '../screen-file.js';
 import { writeErr } from '../terminal/standard-streams.js';
+import { berthOn } from '../remote/host-words.js';
 import { nameTerminal } from '../terminal/terminal-name.js';
 
 /** Defined by bin/load-bundle.js for bundles; undefined when run from source. */
@@ -47,6 +48,8 @@ export async function openTuiSession(berth: Berth, sessionId: string, options: O
   if (isGone) return exit.ok;
   const view = attached.view();
   const kept = attached.sent().filter((sent) => sent.state === 'kept').length;
-  writeErr(`[detached] ${[...leavingTexts(view, kept), `berth attach ${shortId(view.state.id)} comes back.`].join(' ')}\n`);
+  writeErr(
+    `[detached] ${[...leavingTexts(view, kept), `${berthOn(berth.transport.host)} attach ${shortId(view.state.id)} comes back.`].join(' ')}\n`,
+  );
   return exit.ok;
 }

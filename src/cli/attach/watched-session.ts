@@ -1,13 +1,12 @@
 import { attachSession, type AttachedSession } from '../../client/attach.js';
 import { AttachRefused, type Berth } from '../../client/connect.js';
 import { observerDelivery } from '../../client/observer-delivery.js';
-import { createUnixTransport } from '../../client/unix-transport.js';
 import { describeRefusal } from '../../view/refusal-text.js';
 import { orRefused } from '../refusals.js';
 
 /** Attaches to a session to look only. Reconnects like `berth.attach`, and works for observers. */
 export async function watchSession(berth: Berth, sessionId: string): Promise<AttachedSession> {
-  const transport = createUnixTransport(berth.paths);
+  const { transport } = berth;
   return attachSession({
     transport,
     clientId: () => berth.hello().client_id,

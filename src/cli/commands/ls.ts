@@ -1,6 +1,6 @@
 import { limits } from '../../protocol/limits.js';
 import { formatAge } from '../../view/durations.js';
-import { currentDirectory } from '../directory.js';
+import { directoryHere } from '../directory.js';
 import { exit, WrongUsage } from '../exit.js';
 import { readSessions } from '../sessions/session-rows.js';
 import { toSessionTable } from '../sessions/session-table.js';
@@ -41,12 +41,12 @@ export const ls: Subcommand = {
     const isScreen = isTerminal() && isPersonThere() && !isDumb();
     if (watch && !json && !isScreen)
       throw new WrongUsage('--watch draws on a terminal; here, use --watch --json, which prints a line for each change');
+    const berth = await cli.connect();
     const filter = {
-      ...(here ? { cwd: currentDirectory() } : {}),
+      ...(here ? { cwd: directoryHere(berth) } : {}),
       archived: archived ? ('only' as const) : all ? ('too' as const) : undefined,
       rowsMax,
     };
-    const berth = await cli.connect();
     if (watch) {
       const { watchAsJson, watchOnScreen } = await import('../sessions/watch-list.js');
       return json ? watchAsJson(berth, filter, cli.notice) : watchOnScreen(berth, filter);

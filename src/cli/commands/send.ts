@@ -11,6 +11,7 @@ import { createLineWriter } from '../terminal/line-writer.js';
 import { orRefused } from '../refusals.js';
 import { outputColumns, writeOut } from '../terminal/standard-streams.js';
 import { hasPipedInput, readStdin } from '../terminal/stdin.js';
+import { berthOn } from '../remote/host-words.js';
 import type { Subcommand, Cli } from '../subcommand.js';
 
 interface Args {
@@ -56,7 +57,7 @@ export const send: Subcommand = {
     else {
       const when = followUp ? 'for when the run would otherwise end' : 'for the next turn of the run in progress';
       cli.print(accepted.run_id);
-      cli.print(`${queued ? `queued ${when}; ` : ''}watch it with berth attach ${shortId(sessionId)}`);
+      cli.print(`${queued ? `queued ${when}; ` : ''}watch it with ${berthOn(berth.transport.host)} attach ${shortId(sessionId)}`);
     }
     return exit.ok;
   },
@@ -121,7 +122,7 @@ async function waitForAnswer(cli: Cli, berth: Berth, accepted: Accepted, json: t
   const { session_id: sessionId, run_id: runId } = accepted;
   const page = createLineWriter(writeOut, outputColumns);
   process.once('SIGINT', () => {
-    cli.printError(`\nberth: the run goes on; berth attach ${shortId(sessionId)} watches it`);
+    cli.printError(`\nberth: the run goes on; ${berthOn(berth.transport.host)} attach ${shortId(sessionId)} watches it`);
     process.exit(exit.refused);
   });
   const { runId: _waitedFor, ...run } = await awaitRun(berth, sessionId, runId, {

@@ -9,6 +9,7 @@ export const programSummary =
 
 /** Options of every command. */
 export const globalOptions: Record<string, string> = {
+  '--host <host>': 'the daemon of another machine, through ssh: user@box, or a name of hosts in config.json (BERTH_HOST)',
   '--socket <path>': 'where the daemon listens (BERTH_SOCKET)',
   '--state-dir <dir>': 'where its data and log are (BERTH_STATE_DIR)',
   '--config-dir <dir>': 'where its config is (BERTH_CONFIG_DIR)',
@@ -25,7 +26,7 @@ export const groupSummaries: Record<string, string> = {
 
 export const sessionHelp =
   'A SESSION is named by a unique prefix of its id or of what berth ls calls it, or by . for the newest of this directory ' +
-  '(or of the nearest one around it that has any, up to the root of the git repository).';
+  '(or of the nearest one around it that has any, up to the root of the git repository). With --host, . is the newest session there.';
 
 export const exitCodes: [code: number, meaning: string][] = [
   [0, 'done'],

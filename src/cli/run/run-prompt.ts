@@ -10,6 +10,7 @@ import { exit, Refused, type ExitCode } from '../exit.js';
 import { orRefused } from '../refusals.js';
 import { createRunAnswers, type Approve } from './run-answers.js';
 import type { RunOutput } from './run-output.js';
+import { berthOn } from '../remote/host-words.js';
 import { createRunPerson, type RunPerson } from './run-person.js';
 
 interface Options {
@@ -124,7 +125,9 @@ export async function runPrompt({ berth, sessionId, text, approve, isChosen, isT
   /** Detached: the run goes on, unless the person insists. */
   async function leave(ended: Promise<Ending>): Promise<ExitCode> {
     const seconds = limits.interruptAgainMs / 1_000;
-    tell(`detached, and the run goes on; berth attach ${session} comes back. Ctrl-C again within ${seconds} s stops the run.`);
+    tell(
+      `detached, and the run goes on; ${berthOn(berth.transport.host)} attach ${session} comes back. Ctrl-C again within ${seconds} s stops the run.`,
+    );
     const isInsisted = await Promise.race([leftAgain.happened, delay(limits.interruptAgainMs, false)]);
     if (!isInsisted) return exit.detached;
     orRefused(await berth.call('abort', { session_id: sessionId, reason: 'ctrl-C' }));

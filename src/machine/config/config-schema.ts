@@ -108,6 +108,22 @@ const keys = z
   )
   .refine((bound) => Object.keys(bound).length <= limits.boundActionsMax, `at most ${limits.boundActionsMax} actions`);
 
+const hosts = z
+  .record(
+    z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$/, 'a host is named with letters, digits, dots, - and _'),
+    z.strictObject({
+      ssh: setting(
+        z
+          .string()
+          .max(limits.hostCharsMax)
+          .regex(/^[^-\s]\S*$/, 'must be a host as ssh takes it, such as user@box'),
+        'The host as ssh takes it. Default: the name itself.',
+      ),
+      command: setting(z.array(z.string().min(1)).min(1), 'Berth on that machine, with its first arguments. Default: berth.'),
+    }),
+  )
+  .refine((named) => Object.keys(named).length <= limits.hostsMax, `at most ${limits.hostsMax} hosts`);
+
 const compaction = z.strictObject({
   auto: setting(z.boolean(), 'Whether the older part of a conversation is summarised when the window is nearly full.', {
     default: configDefaults.compaction.auto,
@@ -232,6 +248,13 @@ export const configSchema = z
     permissions: setting(permissions, 'What agents may do, and when a person is asked.'),
     sandbox: setting(sandbox, 'What holds the commands of agents.'),
     retention: setting(retention, 'What is kept, how long and how much of it; see operations.md.'),
+    hosts: setting(
+      hosts,
+      'Other machines by a name of your own, for --host: how ssh is to reach each, and where berth is there; see operations.md.',
+      {
+        examples: [{ box: { ssh: 'user@box.example', command: ['/opt/berth/bin/berth'] } }],
+      },
+    ),
     keys: setting(keys, 'Keys of the terminal frontend, by action: a key, or a list of keys; see tui.md.', {
       examples: [{ palette: ['ctrl+p', 'ctrl+k'] }],
     }),

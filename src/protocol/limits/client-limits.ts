@@ -32,6 +32,34 @@ export const clientLimits = {
   outboxRetryMaxMs: 1_000,
   /** Inputs whose state an attached client remembers. */
   sentInputsMax: 200,
+  // A daemon of another machine
+  /** Of a stream through a relay, in each direction: bytes that were sent and not read yet. Part of the framing. */
+  relayWindowBytesMax: 256 * 1024,
+  /** Streams through one relay at once. */
+  relayStreamsMax: 32,
+  /** Of the header of a frame: a line. */
+  relayHeaderBytesMax: 4096,
+  /** What a shell may print before the first line of a relay. */
+  relayNoiseBytesMax: 64 * 1024,
+  /** A relay with more than this to be written reads no further frames. */
+  relayUnsentBytesMax: 1024 * 1024,
+  /** An ssh that has not connected is ended; one that may ask for a password or a host key gets longer. */
+  sshConnectMs: 30_000,
+  sshAskMs: 120_000,
+  /** A host that does not answer at all, and a connection over which nothing comes any more. */
+  sshTcpMs: 15_000,
+  sshAliveMs: 15_000,
+  sshAliveAttemptsMax: 3,
+  /** The pause before a lost ssh is started again; it grows while that fails. */
+  sshRetryMinMs: 250,
+  sshRetryMaxMs: 10_000,
+  /** An ssh that carries no stream is kept for so long. */
+  sshIdleMs: 2_000,
+  /** What ssh says on standard error: the end of it. */
+  sshSaidCharsMax: 4096,
+  hostCharsMax: 255,
+  /** Hosts of config.json. */
+  hostsMax: 50,
   // The terminal frontend
   /** Of the output of a command that a person runs and shares with a message. */
   sharedOutputUnitsMax: 100_000,

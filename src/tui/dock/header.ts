@@ -8,6 +8,8 @@ export type Connection = 'here' | 'lost' | 'gone';
 
 export interface HeaderFacts {
   view: SessionView;
+  /** The machine of the session, when it is another one. */
+  host?: string | undefined;
   connection: Connection;
   /** Names of other clients that are attached. */
   others: readonly string[];
@@ -22,10 +24,13 @@ const layout = { nameColumnsMin: 8, wordColumnsMax: 32 } as const;
 const connectionTexts: Record<Connection, string> = { here: '', lost: 'reconnecting', gone: 'no daemon' };
 
 /** Session, directory, model, mode, connection, and who else is attached. */
-export function headerRow({ view, connection, others, home, isObserver }: HeaderFacts, columns: number): Row {
+export function headerRow({ view, host, connection, others, home, isObserver }: HeaderFacts, columns: number): Row {
   const { id, title, cwd, model, approvalMode } = view.state;
   const name = title === '' ? shortId(id) : printableLine(title);
-  const left: Span[] = [span(` ${name} `, { reverse: true, bold: true }), span(` ${shortenPath(printableLine(cwd), home)}`, 'muted')];
+  const left: Span[] = [
+    span(` ${name} `, { reverse: true, bold: true }),
+    span(` ${host === undefined ? '' : `${printableLine(host)}:`}${shortenPath(printableLine(cwd), home)}`, 'muted'),
+  ];
   const company = others.length === 0 ? '' : others.length === 1 ? `with ${printableLine(others[0] ?? '')}` : `${others.length} others`;
   const words: Word[] = [
     { ...span(connectionTexts[connection], { tone: 'bad', bold: true }), weight: 5 },

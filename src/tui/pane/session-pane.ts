@@ -279,6 +279,7 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
       const remedy = context.isObserver ? 'this screen goes on when one does' : 'what you send is kept, and Enter starts it';
       context.notice(`no daemon runs${why}; ${remedy}`, 'alarm', { topic: 'connection' });
     }
+    if (heard.kind === 'lost' && heard.why !== undefined) context.notice(`${heard.why}; still trying`, 'alarm', { topic: 'connection' });
   }
 
   return {
@@ -299,6 +300,7 @@ export function createSessionPane({ context, attached, keyMap }: Deps): SessionP
           others: neighbours.names(),
           ownName: context.clientName,
           isObserver: context.isObserver,
+          host: berth.transport.host,
           home: context.env.HOME,
           notices,
           hints: hintsFor(parts, overlay !== undefined),

@@ -31,6 +31,7 @@ export interface ScreenFacts {
   others: readonly string[];
   ownName: string;
   isObserver: boolean;
+  host: string | undefined;
   home: string | undefined;
   notices: readonly { text: string; level: 'info' | 'alarm' }[];
   hints: readonly string[];
@@ -69,7 +70,7 @@ export function layScreen(facts: ScreenFacts, columns: number, rows: number): La
   if (columns < layout.columnsMin || rows < layout.rowsMin) return tooSmall(columns, rows);
   const { view, attached, editor, answering, overlay } = facts;
   const header = headerRow(
-    { view, connection: facts.connection, others: facts.others, home: facts.home, isObserver: facts.isObserver },
+    { view, host: facts.host, connection: facts.connection, others: facts.others, home: facts.home, isObserver: facts.isObserver },
     columns,
   );
   const status = statusRow({ view, hints: facts.hints, askedElsewhere: facts.askedElsewhere }, columns);

@@ -44,6 +44,8 @@ export function createSubmitter(parts: PaneParts, commands: SlashCommands): Subm
     const shell = readShellCommand(text);
     if (commands.isCommand(text)) {
       if (commands.run(text)) editor.take();
+    } else if (shell && berth.transport.host !== undefined) {
+      context.notice(`a !command runs on this machine, and this session is on ${berth.transport.host}: use a shell there`, 'alarm');
     } else if (shell) {
       editor.take();
       runShellCommand(parts, shell.command, shell.isShared);

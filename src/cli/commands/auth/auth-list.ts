@@ -14,6 +14,7 @@ const variables = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' };
 
 export const authList: Subcommand = {
   usage: 'auth list',
+  hosts: 'refused',
   alias: 'ls',
   summary: 'Say which providers have a key that was kept with berth auth set. Nothing of a key is shown.',
   options: { '--json': 'print one key a line as JSON' },

@@ -11,6 +11,7 @@ interface Args {
 
 export const authRm: Subcommand = {
   usage: 'auth rm <provider>',
+  hosts: 'refused',
   summary: 'Remove the API key of a provider.',
   notes:
     'PROVIDER is one that berth auth list says is in auth.json. A running daemon does without the key from its next request on;\n' +

@@ -23,6 +23,7 @@ const builtIn = ['anthropic', 'openai'];
 
 export const authSet: Subcommand = {
   usage: 'auth set <provider>',
+  hosts: 'refused',
   summary: 'Keep the API key of a provider. It is typed unseen, or comes from standard input.',
   unwanted:
     'a key is not taken from the command line, where the history of the shell and every program could see it; ' +

@@ -11,6 +11,7 @@ interface Args {
 
 export const configCheck: Subcommand = {
   usage: 'config check',
+  hosts: 'refused',
   summary: 'Say what is wrong with config.json, as path:line:column. The exit code is 1 when something is.',
   options: { '--json': 'print one problem a line as JSON' },
   notes: 'Files that the config names and rules that never match are told by berth daemon status.',

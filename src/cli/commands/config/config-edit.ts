@@ -13,6 +13,7 @@ const firstText = '// Every key is optional: berth config get lists them, docs/c
 
 export const configEdit: Subcommand = {
   usage: 'config edit',
+  hosts: 'refused',
   summary: 'Open config.json in $VISUAL or $EDITOR, and say afterwards what is wrong with it.',
   notes: 'At a terminal you are asked whether to edit it again. Until it is right, a daemon that runs goes on with the config before it.',
   examples: {

@@ -17,6 +17,7 @@ const variables = { anthropic: 'ANTHROPIC_API_KEY', openai: 'OPENAI_API_KEY' };
 
 export const configGet: Subcommand = {
   usage: 'config get [key]',
+  hosts: 'refused',
   summary: 'Print the value of a key and where it comes from: config.json, the default, auth.json or the environment.',
   options: {
     '--reveal': 'show keys of providers and values of headers, too',

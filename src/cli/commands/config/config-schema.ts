@@ -6,6 +6,7 @@ import { loadSettings } from './load-settings.js';
 
 export const configSchema: Subcommand = {
   usage: 'config schema',
+  hosts: 'ignored',
   summary: 'Print the JSON Schema of config.json, with which editors complete and check it.',
   notes: 'Name the file that you keep it in as "$schema" in config.json: "$schema": "./config.schema.json"',
   examples: {
@@ -19,6 +20,7 @@ export const configSchema: Subcommand = {
 
 export const configPathCommand: Subcommand = {
   usage: 'config path',
+  hosts: 'refused',
   summary: 'Print where config.json is, or would be.',
   examples: {
     'cat "$(berth config path)"': 'what is in it',

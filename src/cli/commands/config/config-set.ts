@@ -13,6 +13,7 @@ interface Args {
 
 export const configSet: Subcommand = {
   usage: 'config set <key> <value>',
+  hosts: 'refused',
   summary: 'Set a key of config.json. Comments and order stay.',
   notes:
     'VALUE is JSON, or a text; - reads it from standard input. A value that the config cannot have is refused, and nothing is written.\n' +
@@ -34,6 +35,7 @@ export const configSet: Subcommand = {
 
 export const configUnset: Subcommand = {
   usage: 'config unset <key>',
+  hosts: 'refused',
   summary: 'Remove a key from config.json, so that its default counts. Comments and order stay.',
   examples: {
     'berth config unset permissions.mode': 'back to the default',

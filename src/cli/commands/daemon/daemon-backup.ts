@@ -14,6 +14,7 @@ interface Args {
 
 export const daemonBackup: Subcommand = {
   usage: 'daemon backup <file>',
+  hosts: 'refused',
   summary: 'Copy the store to a file, while the daemon works.',
   options: {
     '--force': 'replace a file that is there',

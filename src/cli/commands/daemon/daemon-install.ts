@@ -35,6 +35,7 @@ interface UnitFile {
 
 export const daemonInstall: Subcommand = {
   usage: 'daemon install',
+  hosts: 'refused',
   summary: 'Make the daemon a systemd service of yours, started by its sockets.',
   options: {
     '--now': 'if a daemon runs that is not the service: stop it, and let the service take over',

@@ -18,6 +18,7 @@ const levels: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 4
 
 export const daemonLogs: Subcommand = {
   usage: 'daemon logs',
+  hosts: 'refused',
   summary: 'Print the newest lines of the log of the daemon, which need not run.',
   options: {
     '-n, --lines <n>': `so many lines (default: ${limits.logLinesDefault})`,

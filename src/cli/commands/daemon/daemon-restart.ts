@@ -13,6 +13,7 @@ interface Args {
 
 export const daemonRestart: Subcommand = {
   usage: 'daemon restart',
+  hosts: 'refused',
   summary: 'Stop the daemon, and start it again: as this version of berth, with the config as it is now.',
   options: {
     '--drain': 'first let runs in progress come to their end; no new ones begin',

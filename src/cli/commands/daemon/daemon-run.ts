@@ -12,6 +12,7 @@ interface Args {
 
 export const daemonRun: Subcommand = {
   usage: 'daemon run',
+  hosts: 'refused',
   summary: 'Be the daemon, in the foreground.',
   options: {
     '--workdir <dir>': 'where sessions work that name no directory (default: this one; under a service, the home directory)',

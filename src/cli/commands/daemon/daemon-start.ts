@@ -10,6 +10,7 @@ interface Args {
 
 export const daemonStart: Subcommand = {
   usage: 'daemon start',
+  hosts: 'refused',
   summary: 'Start the daemon in the background, unless it runs already.',
   options: { '--json': 'print what is known of it as JSON' },
   examples: {

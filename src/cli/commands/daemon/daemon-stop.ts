@@ -31,6 +31,7 @@ const tuning = { pollMs: 20 } as const;
 
 export const daemonStop: Subcommand = {
   usage: 'daemon stop',
+  hosts: 'refused',
   summary: 'Stop the daemon, and wait until it is gone.',
   options: {
     '--drain': 'first let runs in progress come to their end; no new ones begin',

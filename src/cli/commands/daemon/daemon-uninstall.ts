@@ -12,6 +12,7 @@ interface Args {
 
 export const daemonUninstall: Subcommand = {
   usage: 'daemon uninstall',
+  hosts: 'refused',
   summary: 'Stop the systemd service and remove its units. Data, config and keys stay.',
   options: { '--json': 'print what was done as JSON' },
   notes: 'Runs in progress are interrupted, and berth resume goes on with them. Any berth command starts a daemon in the background again.',

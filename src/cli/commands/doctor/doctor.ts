@@ -20,6 +20,7 @@ const layout = { areaColumns: 10 } as const;
 
 export const doctor: Subcommand = {
   usage: 'doctor',
+  hosts: 'refused',
   summary: 'Look at everything that berth needs here, and say what to do about what is wrong.',
   options: {
     '--fix': 'mend what can be mended without harm to anything else (modes of berth’s own files)',

@@ -4,7 +4,7 @@ import type { RuleRow } from '../../../protocol/permissions.js';
 import { printableLine } from '../../../view/printable.js';
 import { shortId } from '../../../view/short-ids.js';
 import { ruleSentence, ruleText } from '../../../view/rule-text.js';
-import { currentDirectory } from '../../directory.js';
+import { directoryHere, newSessionDirectory } from '../../directory.js';
 import { exit, Refused, WrongUsage } from '../../exit.js';
 import { shortenHome } from '../../home-path.js';
 import { orRefused } from '../../refusals.js';
@@ -143,7 +143,7 @@ function refuseAllowAll({ tool, action, command, path, pattern }: RuleRow, isMea
 async function readScope({ everywhere, session }: Args, cli: Cli, berth: Berth): Promise<Scope> {
   if (everywhere) return { scope: 'everywhere' };
   if (session !== undefined) return { scope: 'session', session_id: await cli.resolve(berth, session) };
-  return { scope: 'workspace', cwd: currentDirectory() };
+  return { scope: 'workspace', cwd: directoryHere(berth) };
 }
 
 function describeScope({ workspace, session_id }: { workspace: string | null; session_id: string | null }): string {
@@ -153,7 +153,7 @@ function describeScope({ workspace, session_id }: { workspace: string | null; se
 
 /** The id of the newest rule that equals this one. */
 async function findId(berth: Berth, { scope, ...target }: Scope, rule: RuleRow): Promise<string | null> {
-  const listed = await berth.call('list_permissions', scope === 'everywhere' ? { cwd: currentDirectory() } : target);
+  const listed = await berth.call('list_permissions', scope === 'everywhere' ? { cwd: newSessionDirectory(berth) } : target);
   if (!listed.ok) return null;
   const text = ruleText(rule);
   const same = listed.payload.permissions.filter((one) => one.permission_id !== '' && ruleText(one.rule) === text);

@@ -19,6 +19,7 @@ type Config = NonNullable<ReplyPayload<'list_permissions'>['workspace_config']>;
 
 export const permissionsTrust: Subcommand = {
   usage: 'permissions trust [dir]',
+  hosts: 'refused',
   summary: "Let a directory's own config count, as it is now.",
   options: { '-y, --yes': 'do not ask', '--json': 'print the answer as JSON' },
   notes: [
@@ -50,6 +51,7 @@ export const permissionsTrust: Subcommand = {
 
 export const permissionsDistrust: Subcommand = {
   usage: 'permissions distrust [dir]',
+  hosts: 'refused',
   summary: "Let a directory's own config count for nothing.",
   options: { '--json': 'print the answer as JSON' },
   notes: 'DIR is this directory unless told. Nobody is asked about it again until it changes; berth permissions trust takes it back.',

@@ -1,6 +1,6 @@
 import type { Berth } from '../../../client/connect.js';
 import { modeNames } from '../../../view/modes.js';
-import { currentDirectory } from '../../directory.js';
+import { newSessionDirectory } from '../../directory.js';
 import { WrongUsage } from '../../exit.js';
 import { readText, refuseLongText } from '../../input-text.js';
 import { readMode, readThinking, thinkingLevels } from '../../read-settings.js';
@@ -18,6 +18,7 @@ interface Settings {
   thinking?: string;
   mode?: string;
   title?: string;
+  cwd?: string;
 }
 
 interface Args extends Settings {
@@ -36,6 +37,7 @@ export const run: Subcommand = {
     [`--thinking <${thinkingLevels.join('|')}>`]: 'how much it is to think',
     '--mode <mode>': `what it may do without asking: ${modeNames.join(', ')} (default: that of the config)`,
     '--title <title>': 'what the new session is called',
+    '--cwd <dir>': 'the directory that it works in (default: this one; on another machine, the home directory there)',
     [`--approve <${approveChoices.join('|')}>`]: 'what becomes of approvals (default: ask at a terminal, else deny)',
     '--quiet': 'print the answer alone: no lines about tools and the like',
     '--json': 'print events as JSON lines, first what was accepted and last what it came to',
@@ -66,6 +68,7 @@ export const run: Subcommand = {
     if (settings.session !== undefined && settings.title !== undefined) {
       throw new WrongUsage('--title is for a new session; berth rename names one that is there');
     }
+    if (settings.session !== undefined && settings.cwd !== undefined) throw new WrongUsage('--cwd is for a new session');
     const fields = readSettings(settings);
     const text = await readText(typed, 'berth run "text"', cli.notice);
     refuseLongText(text);
@@ -87,14 +90,20 @@ function readSettings({ thinking, mode, title }: Settings) {
 }
 
 /** A new session with these settings, or the named one with the settings changed. */
-async function openSession(cli: Cli, berth: Berth, { session, model }: Settings, fields: ReturnType<typeof readSettings>): Promise<string> {
+async function openSession(
+  cli: Cli,
+  berth: Berth,
+  { session, model, cwd }: Settings,
+  fields: ReturnType<typeof readSettings>,
+): Promise<string> {
   const { title, ...others } = fields;
   if (session === undefined && title !== undefined) await refuseIdAsTitle(berth, title);
   const chosen = model === undefined ? {} : { model };
   const session_id =
     session === undefined
-      ? orRefused(await berth.call('new_session', { cwd: currentDirectory(), ...chosen, ...(title === undefined ? {} : { title }) }))
-          .session_id
+      ? orRefused(
+          await berth.call('new_session', { cwd: newSessionDirectory(berth, cwd), ...chosen, ...(title === undefined ? {} : { title }) }),
+        ).session_id
       : await cli.resolve(berth, session);
   const changes = { ...others, ...(session === undefined ? {} : chosen) };
   if (Object.keys(changes).length > 0) orRefused(await berth.call('update_session', { session_id, ...changes }));

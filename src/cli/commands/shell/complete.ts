@@ -48,11 +48,14 @@ const lists: Record<AskedKind, (typed: string, connected: () => Promise<Berth>) 
 /** Lists words for shell completions, each with a tab and what it is. Starts no daemon, waits only briefly, and prints no errors. */
 export const complete: Subcommand = {
   usage: '__complete',
+  hosts: 'ignored',
   summary: 'List words for completions.',
-  async run({ words: [wanted, typed = ''] }: Args, { paths }) {
+  async run({ words: [wanted, typed = ''] }: Args, { paths, host }) {
     setTimeout(() => process.exit(exit.ok), limits.completionMs);
     const kind = askedKinds.find((name) => name === wanted);
     if (kind === undefined) return exit.ok;
+    // An ssh at every tab would be worse than no words.
+    if (host !== undefined && kind !== 'mode') return exit.ok;
     const client = { name: 'shell completion', kind: 'cli', version };
     try {
       for (const [word, text] of await lists[kind](typed, () => connect({ paths, autostart: false, client }))) {

@@ -10,6 +10,7 @@ interface Args {
 
 export const completion: Subcommand = {
   usage: 'completion <shell>',
+  hosts: 'ignored',
   summary: 'Print a script that completes commands, options, sessions, modes and models in bash, zsh or fish.',
   notes: 'Sessions, models and questions are asked from the daemon, if one runs, and waited for less than a second.',
   examples: {

@@ -6,6 +6,7 @@ import { isTerminal, writeOut } from '../../terminal/standard-streams.js';
 
 export const man: Subcommand = {
   usage: 'man',
+  hosts: 'ignored',
   summary: 'Print a man page of all of this, in roff.',
   examples: {
     'berth man | man -l -': 'read it',

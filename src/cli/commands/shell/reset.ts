@@ -7,6 +7,7 @@ import type { Subcommand } from '../../subcommand.js';
 
 export const reset: Subcommand = {
   usage: 'reset',
+  hosts: 'ignored',
   summary: 'Repair a terminal that a killed full-screen program left behind: echo, cursor, mouse, keys and screen.',
   notes:
     'It needs no daemon and clears nothing: what is on the screen and in the scrollback stays. Where the enter key has no effect,\n' +
