@@ -11,7 +11,8 @@ import { seedHistory } from '../support/seed-store.js';
 import { openTalk, type Talk } from '../support/talk.js';
 
 const Sqlite = loadSqlite();
-const writes = sized({ short: 2_000, long: 20_000, full: 100_000 });
+const writes = sized({ short: 2_000, long: 10_000, full: 100_000 });
+const timeout = sized({ short: 60_000, long: 300_000, full: 1_800_000 });
 
 function walBytes(daemon: TestDaemon): number {
   return statSync(join(daemon.paths.stateDir, 'berth.db-wal')).size;
@@ -45,7 +46,7 @@ async function openStuck(daemon: TestDaemon, session: string): Promise<Socket> {
   return socket;
 }
 
-test('a client that stops in the middle of a long history keeps the WAL no longer than it is without', async () => {
+test('a client that stops in the middle of a long history keeps the WAL no longer than it is without', { timeout }, async () => {
   await using daemon = await startDaemon();
   const talk = await openTalk(daemon);
   expect(await talk.run('say x')).toBe('completed');
@@ -61,7 +62,7 @@ test('a client that stops in the middle of a long history keeps the WAL no longe
   expect(await write(daemon, again, 200)).toBeLessThan(bound);
 });
 
-test('another program that reads the store for long is named, and when it is gone the WAL is cut', async () => {
+test('another program that reads the store for long is named, and when it is gone the WAL is cut', { timeout }, async () => {
   await using daemon = await startDaemon();
   const talk = await openTalk(daemon);
   const reader = new Sqlite(join(daemon.paths.stateDir, 'berth.db'), { readonly: true });
