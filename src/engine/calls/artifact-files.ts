@@ -25,11 +25,13 @@ export interface ArtifactRetention {
 
 /** Artifacts: tool output too long for the history, a file each, and a row that names the session. */
 export function createArtifactFiles({ store, bookkeeping, dir, now, newId, retention }: Deps) {
-  function read(id: string, offset: number, limit: number): ArtifactPiece | undefined {
+  /** With `content`, the content of a message as JSON instead of its text. */
+  function read(id: string, offset: number, limit: number, content = false): ArtifactPiece | undefined {
     const found = store.artifacts.find(id);
     if (!found) return undefined;
     const { mimeType, bytes, droppedBytes, file, entryId } = found;
     const whole = { mimeType, totalBytes: bytes, droppedBytes };
+    if (entryId !== null && content) return store.artifacts.readContent(entryId, offset, limit);
     if (entryId !== null) return { ...whole, data: store.artifacts.readEntry(entryId, offset, limit) };
     if (bytes === 0) return { ...whole, data: Buffer.alloc(0) };
     const data = file === null ? undefined : readPiece(join(dir, file), offset, limit);

@@ -241,6 +241,8 @@ export const extendedCommands = {
         artifact_id: id,
         offset: z.int().min(0).default(0),
         limit: z.int().min(limits.artifactPageBytesMin).max(limits.artifactPageBytesMax).default(limits.artifactPageBytesMax),
+        /** Of a message: its whole `content` as JSON instead of its text, with the MIME type application/json. */
+        content: z.boolean().optional(),
       }),
     reply: {
       type: 'artifact',

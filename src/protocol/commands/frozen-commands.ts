@@ -157,8 +157,8 @@ export const frozenCommands = {
     role: 'controller',
   }),
   get_tree: command({
-    summary: 'All messages of the session as a tree, newest within the bound.',
-    payload: () => nothing,
+    summary: 'Messages of the session as a tree, as many of the newest as fit a line; with `before` those that are older than a message.',
+    payload: () => z.looseObject({ before: id.optional(), ...inSession }),
     reply: {
       type: 'tree',
       payload: () =>

@@ -91,7 +91,11 @@ export function createHistoryHandlers(
         if (sessionIdFor(deps, payload.session_id, client) !== undefined) return sessionNotFound(payload.session_id);
         return reply<'get_tree'>('tree', { session_id: '', nodes: [], leaf_id: null, has_more: false });
       }
-      const { nodes, hasMore } = store.tree.nodes(state.id, store.sessions.baseOf(state.id));
+      const { before } = payload;
+      if (before !== undefined && !isInTree(engine, state.id, before)) {
+        return refusedWith('invalid_payload', `before: ${before} is not a message of the session`, { field: 'before' });
+      }
+      const { nodes, hasMore } = store.tree.nodes(state.id, store.sessions.baseOf(state.id), before);
       // The newest nodes are kept.
       const shown = fitting(nodes.reverse()).reverse();
       const has_more = hasMore || shown.length < nodes.length;
@@ -104,8 +108,8 @@ export function createHistoryHandlers(
       const shown = fitting(hits);
       return reply<'search_messages'>('messages', { messages: shown, has_more: hasMore || shown.length < hits.length });
     },
-    get_artifact({ artifact_id, offset, limit }) {
-      const piece = engine.artifacts.read(artifact_id, offset, limit);
+    get_artifact({ artifact_id, offset, limit, content }) {
+      const piece = engine.artifacts.read(artifact_id, offset, limit, content);
       if (!piece) return refusedWith('invalid_payload', `artifact_id: there is no artifact ${artifact_id}`, { field: 'artifact_id' });
       const end = wholeCharacters(piece.data);
       const next = offset + end;

@@ -32,6 +32,10 @@ interface Row {
 export function createArtifactRows(db: Database) {
   const find = db.prepare<[string], Row>('SELECT session_id, entry_id, file, mime_type, bytes, dropped_bytes FROM artifact WHERE id = ?');
   const piece = db.prepare<[number, number, string], Buffer>('SELECT substr(CAST(text AS BLOB), ?, ?) FROM entry WHERE id = ?').pluck();
+  const contentPiece = db.prepare<[number, number, string], { data: Buffer; total: number }>(
+    `SELECT substr(bytes, ?, ?) AS data, octet_length(bytes) AS total FROM (
+       SELECT CAST(ifnull(content, json_array(json_object('type', 'text', 'text', text))) AS BLOB) AS bytes FROM entry WHERE id = ?)`,
+  );
   const insert = db.prepare(
     'INSERT INTO artifact (id, session_id, file, mime_type, bytes, dropped_bytes, at_ms) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes, dropped_bytes = excluded.dropped_bytes',
   );
@@ -56,6 +60,11 @@ export function createArtifactRows(db: Database) {
       readEntry: (entryId: string, offset: number, limit: number): Buffer => piece.get(offset + 1, limit, entryId) ?? Buffer.alloc(0),
       /** Bytes of all artifact files together. */
       fileBytes: (): number => fileBytes.get() ?? 0,
+      /** A piece of the content of an entry as JSON. */
+      readContent(entryId: string, offset: number, limit: number): ArtifactPiece | undefined {
+        const found = contentPiece.get(offset + 1, limit, entryId);
+        return found && { mimeType: 'application/json', data: found.data, totalBytes: found.total, droppedBytes: 0 };
+      },
       filesOf: (sessionId: string): string[] => files.all(sessionId),
       /** Whether a row refers to this file. */
       hasFile: (file: string): boolean => exists.get(file) !== undefined,

@@ -17,14 +17,18 @@ export function createTreeRows(db: Database) {
        UNION SELECT e.no, e.parent_id FROM shared JOIN entry e ON e.id = shared.parent_id)
      SELECT id, parent_id, role, substr(text, 1, :chars) AS snippet FROM (
        SELECT no, id, parent_id, role, text FROM entry WHERE session_id = :session
-       UNION SELECT e.no, e.id, e.parent_id, e.role, e.text FROM shared JOIN entry e USING (no)
-       ORDER BY no DESC LIMIT :limit) ORDER BY no`,
+       UNION SELECT e.no, e.id, e.parent_id, e.role, e.text FROM shared JOIN entry e USING (no))
+       WHERE :before IS NULL OR no < (SELECT no FROM entry WHERE id = :before)
+       ORDER BY no DESC LIMIT :limit`,
   );
   return {
-    nodes(sessionId: string, baseId: string | null): { nodes: TreeNode[]; hasMore: boolean } {
-      const rows = tree.all({ session: sessionId, base: baseId, chars: limits.snippetCharsMax, limit: limits.treeNodesMax + 1 });
-      const hasMore = rows.length > limits.treeNodesMax;
-      return { nodes: hasMore ? rows.slice(1) : rows, hasMore };
+    /** The newest nodes, or those before one of them; oldest first. */
+    nodes(sessionId: string, baseId: string | null, before?: string): { nodes: TreeNode[]; hasMore: boolean } {
+      const rows = tree.all({
+        ...{ session: sessionId, base: baseId, before: before ?? null },
+        ...{ chars: limits.snippetCharsMax, limit: limits.treeNodesMax + 1 },
+      });
+      return { nodes: rows.slice(0, limits.treeNodesMax).reverse(), hasMore: rows.length > limits.treeNodesMax };
     },
   };
 }
