@@ -3,17 +3,19 @@ import { limits } from '../../protocol/limits.js';
 import { clipLine, clipText } from '../clip-text.js';
 
 /** The main arguments of built-in tools, for headlines. */
-const mainArguments: Partial<Record<string, readonly string[]>> = {
-  read: ['path'],
-  write: ['path'],
-  edit: ['path'],
-  ls: ['path'],
-  glob: ['pattern', 'path'],
-  grep: ['pattern', 'path'],
-  tool_output: ['artifact_id', 'pattern'],
-  ask_user: ['title', 'message'],
-  todo: [],
-};
+const mainArguments = new Map<string, readonly string[]>(
+  Object.entries({
+    read: ['path'],
+    write: ['path'],
+    edit: ['path'],
+    ls: ['path'],
+    glob: ['pattern', 'path'],
+    grep: ['pattern', 'path'],
+    tool_output: ['artifact_id', 'pattern'],
+    ask_user: ['title', 'message'],
+    todo: [],
+  }),
+);
 
 /**
  * A tool call in one sanitized line: `$ command`, `write path`, or the name and its arguments, never JSON. Truncated, so that a headline must
@@ -35,7 +37,7 @@ export function startedHeadline({
 
 function callText(name: string, args: Record<string, unknown>): string {
   if (name === 'bash' && typeof args.command === 'string') return `$ ${preClip(args.command)}`;
-  const keys = mainArguments[name];
+  const keys = mainArguments.get(name);
   if (keys) return [name, ...keys.flatMap((key) => (args[key] === undefined ? [] : [toWords(args[key])]))].join(' ');
   const parts = Object.entries(args).map(([key, value]) => `${key}: ${toWords(value)}`);
   return [name, ...(parts.length === 0 ? [] : [parts.join(', ')])].join(' ');

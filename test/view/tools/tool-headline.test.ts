@@ -12,6 +12,12 @@ test('a call is told by what it does, without JSON', () => {
   expect(toolHeadline('clock', {})).toBe('clock');
 });
 
+test('a tool may have any name', () => {
+  expect(['toString', '__proto__', 'constructor'].map((name) => toolHeadline(name, { a: 1 }))).toEqual([
+    ...['toString a: 1', '__proto__ a: 1', 'constructor a: 1'],
+  ]);
+});
+
 test('a call that has started is told by its title, a command and one without a title by its arguments', () => {
   expect(startedHeadline({ title: 'edit a.txt (2 places)', tool_name: 'edit', args: { path: 'a.txt' } })).toBe('edit a.txt (2 places)');
   expect(startedHeadline({ title: 'run make', tool_name: 'bash', args: { command: 'make' } })).toBe('$ make');
