@@ -1,4 +1,5 @@
 import type { Berth } from '../../client/connect.js';
+import { wholeMessage } from '../../client/export-session.js';
 import type { Message } from '../../protocol/messages.js';
 import { describeEnding } from '../../view/run-outcome.js';
 import { shortId } from '../../view/short-ids.js';
@@ -34,7 +35,7 @@ export const log: Subcommand = {
     const page = createLineWriter(writeOut, outputColumns);
     const style = createStyle(isColoured());
     for (const [at, message] of messages.entries()) {
-      const whole = message.truncated ? await withWholeText(berth, message) : message;
+      const whole = await wholeMessage(async (type, payload) => orRefused(await berth.call(type, payload)), message);
       if (json) cli.printJson(whole);
       else showMessage(page, style, whole);
       const ending = message.run_id === messages[at + 1]?.run_id ? undefined : endings.get(message.run_id);
@@ -80,19 +81,4 @@ async function readEndings(berth: Berth, session_id: string, messages: Message[]
     if (!page.has_more || before === undefined) break;
   }
   return endings;
-}
-
-/** Reads the whole text of a truncated message from its artifact, page by page. */
-async function withWholeText(berth: Berth, message: Message): Promise<Message> {
-  const pieces: string[] = [];
-  for (let offset = 0; message.artifact_id !== undefined;) {
-    const piece = orRefused(await berth.call('get_artifact', { artifact_id: message.artifact_id, offset }));
-    pieces.push(piece.data);
-    if (!piece.has_more) break;
-    offset = piece.next_offset;
-  }
-  const text = pieces.join('');
-  const otherBlocks = message.content.filter(({ type }) => type !== 'text');
-  const { truncated: _cut, artifact_id: _artifact, ...rest } = message;
-  return { ...rest, text, content: [...otherBlocks, { type: 'text', text }] };
 }

@@ -9,7 +9,7 @@ import type { CommandEntry } from '../editor/completion/targets.js';
 import { createTextPrompt } from '../overlays/text-prompt.js';
 import { showChanges } from './changes.js';
 import { openDrafts } from './draft-picker.js';
-import { exportSession } from './export-session.js';
+import { exportToFile } from './export-session.js';
 import { openModels, setThinking, thinkingLevels } from './model-picker.js';
 import { openHelp } from './palette.js';
 import { allow, showPermissions } from './permissions-view.js';
@@ -67,7 +67,7 @@ const table: readonly SlashCommand[] = [
     run: (_, parts) => openDrafts(parts),
   },
   { name: 'copy', summary: 'Copy the last answer', run: copyAnswer },
-  { name: 'export', summary: 'Write the conversation to a Markdown file', hint: '[file]', run: exportSession },
+  { name: 'export', summary: 'Write the conversation to a file: .md, .html or .jsonl', hint: '[file]', run: exportToFile },
   { name: 'search', summary: 'Search this session, also what is not loaded', hint: 'words', run: (words, parts) => parts.search(words) },
   { name: 'live', summary: 'To the end of a frozen view', run: (_, parts) => parts.live() },
   { name: 'detach', aliases: ['quit', 'exit', 'q'], summary: 'Leave; the run goes on', run: (_, { context }) => context.leave() },

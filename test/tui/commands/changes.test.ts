@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Message } from '../../../src/protocol/messages.js';
 import { changesIn } from '../../../src/tui/commands/changes.js';
-import { toMarkdown } from '../../../src/tui/commands/export-session.js';
 import { readShellCommand } from '../../../src/tui/commands/shell-command.js';
 
 function message(fields: Partial<Message>): Message {
@@ -35,17 +34,6 @@ const result = message({
 describe('what a session changed', () => {
   test('comes from the diffs of its file tools, with the path of the call', () => {
     expect(changesIn([call, result])).toEqual([{ path: 'src/a.ts', diff: '@@ -1 +1 @@\n-a\n+b\n' }]);
-  });
-});
-
-describe('a conversation as Markdown', () => {
-  test('has prompts, answers, calls and their diffs, and no fence can break out', () => {
-    expect(toMarkdown(message({ role: 'user', text: 'hi', content: [{ type: 'text', text: 'hi' }] }))).toBe('## You\n\nhi\n\n');
-    expect(toMarkdown(result)).toContain('```diff\n@@ -1 +1 @@');
-    const fenced = toMarkdown(
-      message({ role: 'tool_result', tool_name: 'bash', text: '````\nout', content: [{ type: 'text', text: '````\nout' }] }),
-    );
-    expect(fenced).toContain('`````\n````\nout\n`````');
   });
 });
 
