@@ -22,7 +22,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   draft: async () => (await import('./commands/scripting/draft.js')).draft,
   attach: async () => (await import('./commands/attach.js')).attach,
   log: async () => (await import('./commands/log.js')).log,
-  export: async () => (await import('./commands/export.js')).exportCommand,
+  export: async () => (await import('./commands/transfer/export.js')).exportCommand,
   replay: async () => (await import('./commands/scripting/replay.js')).replay,
   queue: async () => (await import('./commands/queue.js')).queue,
   abort: async () => (await import('./commands/abort.js')).abort,

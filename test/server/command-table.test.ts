@@ -190,6 +190,7 @@ describe('things that do not exist', () => {
     ['get_messages', { leaf_id: 'msg_nobody' }, 'leaf_not_found'],
     ['get_messages', { before: 'msg_nobody' }, 'invalid_payload'],
     ['get_messages', { after: 'msg_nobody' }, 'invalid_payload'],
+    ['get_tree', { before: 'msg_nobody' }, 'invalid_payload'],
     ['list_runs', { before: 'run_nobody' }, 'run_not_found'],
     ['resume_run', { run_id: 'run_nobody', action: 'retry' }, 'run_not_found'],
     ['update_queued', { input_id: 'inp_nobody', revision: 1, text: 'x' }, 'not_waiting'],

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { writeExportFile } from '../../client/export-file.js';
-import { exportSession } from '../../client/export-session.js';
-import { exportFormats, formatOfFile, type ExportFormat } from '../../view/export/export-format.js';
-import { exit, Refused, WrongUsage } from '../exit.js';
-import { orRefused } from '../refusals.js';
-import { writeOut } from '../terminal/standard-streams.js';
-import type { Subcommand } from '../subcommand.js';
+import { writeExportFile } from '../../../client/export-file.js';
+import { exportSession } from '../../../client/export-session.js';
+import { exportFormats, formatOfFile, type ExportFormat } from '../../../view/export/export-format.js';
+import { exit, Refused, WrongUsage } from '../../exit.js';
+import { orRefused } from '../../refusals.js';
+import { writeOut } from '../../terminal/standard-streams.js';
+import type { Subcommand } from '../../subcommand.js';
 
 interface Args {
   session?: string;
