@@ -3,6 +3,7 @@ import { refusal, type Refusal, type RejectionWord } from '../protocol/errors.js
 import type { ContentBlock } from '../protocol/messages.js';
 import type { DirectoryParams } from '../protocol/requests/requests.js';
 import type { DraftChange } from './drafts.js';
+import type { NamedCursorChange } from './named-cursors.js';
 import { evolve, type SessionState } from './session.js';
 
 /** New ids, the clock and stored content, injected so that decisions stay pure. */
@@ -54,6 +55,8 @@ export type Decision<Reply = undefined> =
       audit?: AuditEntry;
       /** A draft of a person, which is no fact of the log. */
       draft?: DraftChange;
+      /** A named cursor, which is no fact of the log either. */
+      namedCursor?: NamedCursorChange;
       /** Settings for the first session, as JSON. */
       firstSettings?: string;
       reply: Reply;

@@ -2,6 +2,7 @@ import type { HandlerContext } from './handler-context.js';
 import type { Handlers } from './handler.js';
 import { createRequestHandlers } from './handlers/requests.js';
 import { createConnectionHandlers } from './handlers/connection.js';
+import { createCursorHandlers } from './handlers/cursors.js';
 import { createDaemonHandlers } from './handlers/daemon.js';
 import { createEditorHandlers } from './handlers/editor.js';
 import { createInputHandlers } from './handlers/inputs.js';
@@ -23,6 +24,7 @@ export function createHandlers(deps: HandlerContext): Handlers {
     ...createRequestHandlers(deps),
     ...createModelHandlers(deps),
     ...createPermissionHandlers(deps),
+    ...createCursorHandlers(deps),
     ...createDaemonHandlers(deps),
   };
 }

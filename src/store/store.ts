@@ -17,6 +17,7 @@ import { createRequestRows } from './rows/request-rows.js';
 import { createRunRows } from './rows/run-rows.js';
 import { createSearchRows } from './rows/search-rows.js';
 import { createSessionRows } from './rows/session-rows.js';
+import { createNamedCursorRows } from './named-cursor-rows.js';
 import type { Database } from './sqlite.js';
 import { createSweep } from './sweep.js';
 import { createTodoRows } from './rows/todo-rows.js';
@@ -39,6 +40,7 @@ export function createStore(db: Database, bootId: string) {
   const partials = createPartialRows(db);
   const audit = createAuditRows(db);
   const drafts = createDraftRows(db);
+  const namedCursors = createNamedCursorRows(db);
   const todos = createTodoRows(db);
   const processes = createProcessRows(db, bootId);
   const artifacts = createArtifactRows(db);
@@ -69,6 +71,7 @@ export function createStore(db: Database, bootId: string) {
     anchors: anchors.read,
     audit: audit.read,
     drafts: drafts.read,
+    namedCursors: namedCursors.read,
     todos: todos.read,
     processes: processes.read,
     artifacts: artifacts.read,
@@ -81,6 +84,7 @@ export function createStore(db: Database, bootId: string) {
       log: log.write,
       audit: audit.write,
       drafts: drafts.write,
+      namedCursors: namedCursors.write,
       todos: todos.write,
       processes: processes.write,
       artifacts: artifacts.write,

@@ -94,6 +94,7 @@ export function createCommit({ store, place, fresh, onCommitted, wake, onDeleted
     if (decision.anchor) write.anchors.set(sessionId, decision.anchor);
     if (decision.admit) write.inputs.admit(sessionId, decision.admit, events.at(-1)?.seq ?? log.head(), now.nowMs);
     if (decision.draft) write.drafts.set(sessionId, decision.draft, now.nowMs);
+    if (decision.namedCursor) write.namedCursors.set(decision.namedCursor, now.nowMs);
     if (decision.audit) write.audit.add(decision.audit, sessionId, now.nowMs);
     if (decision.firstSettings !== undefined) write.meta.set('first_session', decision.firstSettings);
     verifyLock();

@@ -1,7 +1,7 @@
 import type { CommandType } from './commands.js';
 
 /**
- * The `observer` commands of the command table: read-only, so that a client may retry them after a lost connection. Duplicated here, because
+ * The `observer` commands of the command table: they change no session, and a client may repeat them after a lost connection. Duplicated here, because
  * importing the table would load zod at the start of a client.
  */
 export const observerCommands = [
@@ -28,6 +28,8 @@ export const observerCommands = [
   'list_permissions',
   'get_ruling',
   'list_decisions',
+  'ack_cursor',
+  'list_cursors',
 ] as const satisfies readonly CommandType[];
 
 /** The commands with an idempotency key (`input_id`). */

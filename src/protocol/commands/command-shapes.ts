@@ -14,7 +14,7 @@ interface CommandSource<P, T extends string, R> {
   waits?: true;
 }
 
-/** A row of the command table. `observer` commands are read-only; deferred ones are answered when their work is done. */
+/** A row of the command table. `observer` commands change no session, and repeating them is harmless; deferred ones are answered when their work is done. */
 export interface CommandRow<P = z.ZodObject, T extends string = string, R = z.ZodObject> {
   summary: string;
   /** Normalizes an equivalent payload before validation. */

@@ -3,10 +3,11 @@ import { limits } from '../limits.js';
 import { frozenCommands } from './frozen-commands.js';
 import { extendedCommands } from './extended-commands.js';
 import { editorCommands } from './editor-commands.js';
+import { cursorCommands } from './cursor-commands.js';
 import { permissionCommands } from './permission-commands.js';
 
 /** The command table: the source of all schemas, types, docs and the test matrix. */
-export const commands = { ...frozenCommands, ...extendedCommands, ...editorCommands, ...permissionCommands } as const;
+export const commands = { ...frozenCommands, ...extendedCommands, ...editorCommands, ...permissionCommands, ...cursorCommands } as const;
 
 /** The one command of the event socket. */
 export const subscribe = {

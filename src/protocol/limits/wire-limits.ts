@@ -56,6 +56,10 @@ export const wireLimits = {
   clientNameCharsMax: 100,
   uiCapabilitiesMax: 16,
   signalledSessionsMax: 256,
+  namedCursorsMax: 100,
+  cursorNameCharsMax: 64,
+  /** A named cursor that nobody has used for this long is removed. */
+  namedCursorIdleMs: 90 * 24 * 3600 * 1000,
   /** Drafts of a session, and all of their texts. A draft beyond these limits deletes the oldest. */
   draftsPerSessionMax: 32,
   draftsBytesMax: 16 * 1024 * 1024,
