@@ -18,6 +18,7 @@ const subcommands: Record<string, () => Promise<Subcommand>> = {
   ls: async () => (await import('./commands/ls.js')).ls,
   run: async () => (await import('./commands/scripting/run.js')).run,
   wait: async () => (await import('./commands/scripting/wait.js')).wait,
+  follow: async () => (await import('./commands/scripting/follow.js')).follow,
   send: async () => (await import('./commands/send.js')).send,
   draft: async () => (await import('./commands/scripting/draft.js')).draft,
   attach: async () => (await import('./commands/attach.js')).attach,
