@@ -16,10 +16,20 @@ export const debianPackages = {
   'systemd-socket-activate': 'systemd',
   'systemd-notify': 'systemd',
   'systemd-analyze': 'systemd',
+  sshd: 'openssh-server',
 };
 export type Program = keyof typeof debianPackages;
 
+/** Where programs of the system are that a PATH of somebody who is not root leaves out. */
+const systemFolders = ['/usr/sbin', '/sbin'];
+
+/** The path of a program. */
+export function findProgram(program: Program): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), ...systemFolders];
+  return folders.map((folder) => join(folder, program)).find((path) => existsSync(path));
+}
+
 /** For `describe.skipIf(missing('strace'))('… (needs strace)')`: with these words in its title `npm test` can say why it was skipped. */
 export function missing(program: Program): boolean {
-  return !(process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, program)));
+  return findProgram(program) === undefined;
 }
