@@ -3,7 +3,7 @@ import { printableJson } from '../printable.js';
 import type { ExportWriter } from './exported-session.js';
 
 /** The first line says what follows, the last how many messages there were: docs/export.md. */
-export const jsonlFormat = { name: 'berth-session', version: 1 } as const;
+const jsonlFormat = { name: 'berth-session', version: 1 } as const;
 
 /** Everything that a session has, losslessly: a line for each message, parents before their children. */
 export function createJsonlWriter(): ExportWriter {
