@@ -5,7 +5,7 @@ import type { Fact } from '../protocol/events.js';
 import { noSession } from '../protocol/ids.js';
 import { limits } from '../protocol/limits.js';
 import { needingRestart, type LoadedConfig, type Reloaded } from './loaded-config.js';
-import type { Logger } from './logger.js';
+import type { Logger } from './log/logger.js';
 
 interface Deps {
   configDir: string;

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { limits } from '../protocol/limits.js';
 import { SocketRefused } from '../server/listen.js';
 import { StoreRefused } from '../store/faults.js';
@@ -6,7 +5,9 @@ import { checkStart } from './check-start.js';
 import { ConfigRefused } from '../machine/config.js';
 import { createFaultPoints } from './fault-points.js';
 import type { Lock } from './lock.js';
-import { createLogger, type Logger } from './logger.js';
+import { createLogger, type Logger } from './log/logger.js';
+import { createLogSecrets } from './log/log-secrets.js';
+import { logPath } from '../machine/log-files.js';
 import { createServiceNotifier, type ServiceNotifier } from './service/service-notifier.js';
 import { mapPassedSockets } from './service/passed-sockets.js';
 import { takeServiceEnv } from './service/service-env.js';
@@ -48,7 +49,9 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
   const serviceEnv = takeServiceEnv(process.env, process.pid);
   let writing: Logger | undefined;
   try {
-    const log = createLogger(join(paths.stateDir, 'berth.log'), process.env.BERTH_LOG_LEVEL);
+    const secrets = createLogSecrets(process.env);
+    const openLog = (): Logger => createLogger(logPath(paths.stateDir), { level: process.env.BERTH_LOG_LEVEL, secrets: secrets.current });
+    const log = openLog();
     writing = log;
     process.on('uncaughtException', (error) => {
       log.fatal({ err: error }, noteDamage(paths.stateDir, error) ?? 'uncaught exception: a bug in berth');
@@ -62,7 +65,7 @@ export async function serve({ paths, workdir, umask, lock, onReady, onRefused }:
     notifier = createServiceNotifier(serviceEnv, log);
     const passed = serviceEnv.passedNames && mapPassedSockets(serviceEnv.passedNames, paths.socket);
     const service = { unit: serviceEnv.unit, passed, notifier };
-    daemon = await startDaemon({ paths, workdir, env: process.env, umask, lock, log, service, fault, exit });
+    daemon = await startDaemon({ paths, workdir, env: process.env, umask, lock, log, openLog, secrets, service, fault, exit });
     process.on('SIGHUP', () => {
       notifier.reloading();
       const { problem } = daemon.reload();

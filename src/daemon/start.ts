@@ -1,5 +1,5 @@
 import { existsSync, watch } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
 import type { Paths } from '../machine/paths.js';
 import { summaryInstructions } from '../context/summary-prompt.js';
@@ -33,7 +33,10 @@ import { createToolRuntime } from './tool-runtime.js';
 import { migrationsDir } from './migrations-dir.js';
 import { createModelAccess } from './model-access.js';
 import type { Lock } from './lock.js';
-import { createLogger, type Logger } from './logger.js';
+import { logEvents } from './log/logged-events.js';
+import type { Logger } from './log/logger.js';
+import type { LogSecrets } from './log/log-secrets.js';
+import { logPath } from '../machine/log-files.js';
 import type { ServiceNotifier } from './service/service-notifier.js';
 import { createStateGuard } from './state-guard.js';
 import { version } from '../client/version.js';
@@ -48,6 +51,9 @@ export interface DaemonOptions {
   /** The lock of the state directory, released when the daemon has stopped. */
   lock: Lock;
   log: Logger;
+  /** Opens the log again by its path. */
+  openLog(): Logger;
+  secrets: Pick<LogSecrets, 'comeFrom'>;
   /** The service manager that started the daemon. */
   service?: { unit: string | null; passed: PassedSockets | undefined; notifier: Pick<ServiceNotifier, 'stopping'> };
   fault(point: string): void;
@@ -65,12 +71,14 @@ export interface Daemon {
 }
 
 /** The composition root: opens the store, recovers from a crash, then listens. */
-export async function startDaemon({ paths, workdir, env, umask, lock, log, service, fault, exit }: DaemonOptions): Promise<Daemon> {
+export async function startDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { paths, workdir, env, umask, lock, log, openLog, secrets, service, fault, exit } = options;
   const newId = createNewIds();
   const told = new Set<string>();
   const loaded = loadConfig(paths.configDir);
   const config = loaded.current;
   let models = createModelAccess(config(), { configDir: paths.configDir, env });
+  secrets.comeFrom(models.providers.secrets);
   prepareSocketDir(paths.socket);
 
   const die =
@@ -90,8 +98,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
   const dieDisplaced = (): never => {
     const sentence = guard.rescue();
     // The log may be gone with the state directory.
-    const file = join(paths.stateDir, 'berth.log');
-    (existsSync(paths.stateDir) ? createLogger(file, env.BERTH_LOG_LEVEL) : log).fatal(sentence);
+    (existsSync(paths.stateDir) ? openLog() : log).fatal(sentence);
     return exit(70, sentence);
   };
   const dieOfFault = die('fatal fault of the database (a failed fsync or a corrupt file): the daemon ends');
@@ -118,6 +125,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     onFatal: (error) => (error instanceof StoreDisplaced ? dieDisplaced() : dieOfFault(error)),
     onBug: die('unexpected exception: a bug in berth'),
   });
+  logEvents(engine, log);
   const logId = ensureLogId(engine, newId('log'), db.name);
   const reloads = createConfigReloads({ configDir: paths.configDir, loaded, apply: applyConfig, announce, log });
 
@@ -130,7 +138,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
     socketPath: paths.socket,
     stateDir: paths.stateDir,
     configDir: paths.configDir,
-    logFile: join(paths.stateDir, 'berth.log'),
+    logFile: logPath(paths.stateDir),
     logId,
     unit: service?.unit ?? null,
     isDraining: () => draining,
@@ -210,6 +218,7 @@ export async function startDaemon({ paths, workdir, env, umask, lock, log, servi
 
   function applyConfig(): void {
     models = createModelAccess(config(), { configDir: paths.configDir, env });
+    secrets.comeFrom(models.providers.secrets);
     engine.rulesChanged();
     engine.housekeeping.schedule();
     void logConfigWarnings();

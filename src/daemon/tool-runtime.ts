@@ -17,7 +17,7 @@ import type { ProcessRow } from '../sandbox/processes.js';
 import type { FileFinder } from '../tools/port.js';
 import type { Todos } from '../tools/talk/todo.js';
 import type { Config } from '../machine/config.js';
-import type { Logger } from './logger.js';
+import type { Logger } from './log/logger.js';
 import { readWorkspaceConfig } from '../machine/workspace-config.js';
 
 interface Deps {

@@ -15,6 +15,8 @@ const defaultVariables: Record<string, string> = { anthropic: 'ANTHROPIC_API_KEY
 export interface KeyFinder {
   find(): Promise<FoundKey | { problem: string }>;
   forget(): void;
+  /** The keys that are known now, without running a command: to redact them. */
+  known(): string[];
   /** The source of the key, without running a command; null when there is no key. */
   describeSource(): string | null;
 }
@@ -41,6 +43,16 @@ export function createKeyFinder(provider: string, config: ProviderConfig, { env,
     const stored = storedKey(provider);
     if (stored !== undefined) return { key: stored, source: 'auth.json', remedy: setAnother };
     return fromVariable(defaultVariable);
+  }
+
+  /** A stored key that cannot be used is reported when it is needed. */
+  function tryStored(): string | undefined {
+    try {
+      return storedKey(provider);
+    } catch (error) {
+      if (error instanceof Error) return undefined;
+      throw error;
+    }
   }
 
   async function fromCommand(argv: readonly string[]): Promise<FoundKey | { problem: string }> {
@@ -91,6 +103,10 @@ export function createKeyFinder(provider: string, config: ProviderConfig, { env,
     },
     forget() {
       cached = undefined;
+    },
+    known() {
+      const variables = [config.apiKeyEnv, defaultVariable].map((name) => (name === undefined ? undefined : env[name]?.trim()));
+      return [config.apiKey, ...variables, tryStored(), cached?.key].filter((key) => key !== undefined && key !== '') as string[];
     },
     describeSource() {
       if (config.apiKey === undefined && config.apiKeyCommand) return `the command ${config.apiKeyCommand[0] ?? ''}`;

@@ -9,6 +9,7 @@ import { createChatProvider } from './apis/openai-chat.js';
 import { createResponsesProvider } from './apis/openai-responses.js';
 import type { ListedModel, ListedProvider } from '../protocol/views.js';
 import type { Provider, Providers } from './port.js';
+import { credentialsIn } from './secrets.js';
 import { modelIdOf, type ProviderSettings } from './settings.js';
 import type { Api, BuiltInProvider, ModelEntry, ProviderConfig } from '../machine/provider-config.js';
 
@@ -51,6 +52,8 @@ export interface ConfiguredProviders extends Providers {
   /** The default model: of the first provider with a key, else the offline guide. */
   defaultModel(): string;
   apiOf(model: string): Api | 'offline' | undefined;
+  /** The keys and the values of headers that are known now: to redact them. */
+  secrets(): string[];
 }
 
 /** The providers of this daemon: the built-in ones, those of the config, and the offline guide. */
@@ -105,6 +108,7 @@ export function createProviders(
       const first = Object.keys(builtIn).find((name) => keySource(members.get(name)?.keys) !== null);
       return first === undefined ? offlineModel.model : `${first}/${builtIn[first]?.models[0]?.id ?? ''}`;
     },
+    secrets: () => [...members.values()].flatMap(({ settings, keys }) => [...keys.known(), ...credentialsIn(settings.headers)]),
     apiOf: (model) => (providerOf(model) === 'offline' ? 'offline' : memberOf(model)?.settings.api),
   };
 }

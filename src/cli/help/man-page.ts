@@ -16,7 +16,7 @@ const environment: Record<string, string> = {
 const files: Record<string, string> = {
   '~/.config/berth/config.json': 'The config; every key is optional.',
   '~/.config/berth/auth.json': 'Keys that berth auth set has kept, readable by you alone.',
-  '~/.local/state/berth/': 'Sessions (berth.db), long outputs (artifacts) and the log (berth.log).',
+  '~/.local/state/berth/': 'Sessions (berth.db), long outputs (artifacts) and the log (berth.log, rotated to berth.log.1 and so on).',
   '$XDG_RUNTIME_DIR/berth/berth.sock': 'Where the daemon listens, with berth.sock.events beside it.',
 };
 

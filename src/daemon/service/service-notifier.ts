@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { limits } from '../../protocol/limits.js';
 import { findProgram } from '../../sandbox/find-program.js';
-import type { Logger } from '../logger.js';
+import type { Logger } from '../log/logger.js';
 import type { ServiceEnv } from './service-env.js';
 
 /** Tells the service manager about the daemon (sd_notify). Without one, every call does nothing. */

@@ -38,6 +38,16 @@ export const daemonLimits = {
   /** How much a backup copies at once. */
   backupPagesMax: 256,
   // Daemon
+  /** A log that is longer or older is rotated. */
+  logFileBytesMax: 4 * 1024 * 1024,
+  logFileAgeMs: 7 * 24 * 3600 * 1000,
+  /** How many rotated logs are kept beside the one that is written, and for how long. */
+  olderLogFilesMax: 4,
+  olderLogAgeMs: 30 * 24 * 3600 * 1000,
+  /** Of each text in a line of the log. */
+  loggedTextCharsMax: 8_000,
+  /** Keys of providers that are redacted in the log, the newest of them, also after another took their place. */
+  earlierSecretsMax: 500,
   /** A file that is watched is read when nothing has happened to it for so long: an editor writes in several steps. */
   fileSettleMs: 100,
   /** Of what an event says about a config that cannot be used. */

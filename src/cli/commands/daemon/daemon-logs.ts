@@ -1,11 +1,11 @@
-import { closeSync, fstatSync, openSync, readSync, watch } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { StringDecoder } from 'node:string_decoder';
+import { closeSync } from 'node:fs';
+import { logPath } from '../../../machine/log-files.js';
 import { limits } from '../../../protocol/limits.js';
 import { printableLine } from '../../../view/printable.js';
-import { exit, Refused, type ExitCode } from '../../exit.js';
+import { exit } from '../../exit.js';
 import { shortenHome } from '../../home-path.js';
 import { readCount, type Subcommand } from '../../subcommand.js';
+import { followLog, readNewestLines } from './log-reader.js';
 
 interface Args {
   lines?: string;
@@ -13,7 +13,7 @@ interface Args {
   json?: true;
 }
 
-const tuning = { chunkBytes: 64 * 1024 } as const;
+const day = 24 * 3600 * 1000;
 const levels: Record<number, string> = { 10: 'trace', 20: 'debug', 30: 'info', 40: 'warn', 50: 'error', 60: 'fatal' };
 
 export const daemonLogs: Subcommand = {
@@ -25,95 +25,25 @@ export const daemonLogs: Subcommand = {
     '-f, --follow': 'go on with what is logged from now on, until Ctrl-C',
     '--json': 'print the lines as they are in the file: JSON',
   },
-  notes: 'BERTH_LOG_LEVEL=debug in the environment of the daemon logs more; berth daemon status says where the file is.',
+  notes:
+    'BERTH_LOG_LEVEL=debug in the environment of the daemon logs every event, without its words; berth daemon status says where the file is.\n' +
+    `At ${limits.logFileBytesMax / 1024 / 1024} MiB or after ${limits.logFileAgeMs / day} days it is rotated to berth.log.1; ${limits.olderLogFilesMax} older ones are kept, for at most ${limits.olderLogAgeMs / day} days.`,
   examples: {
     'berth daemon logs -n 200': 'the newest 200 lines',
     'berth daemon logs -f': 'and what follows',
   },
   run({ lines, follow, json }: Args, cli) {
     const count = lines === undefined ? limits.logLinesDefault : readCount('--lines', lines, 0);
-    const path = join(cli.paths.stateDir, 'berth.log');
+    const path = logPath(cli.paths.stateDir);
     const show = (line: string): void => cli.print(json ? line : describeLine(line));
-    const descriptor = openLog(path);
-    const { tail, size } = readTail(descriptor, count);
-    tail.forEach(show);
+    const { lines: newest, ...end } = readNewestLines(path, count);
+    newest.forEach(show);
     if (follow && !json) cli.notice(`following ${printableLine(shortenHome(path))}; Ctrl-C ends it`);
-    if (follow) return followLog(path, descriptor, size, show);
-    closeSync(descriptor);
+    if (follow) return followLog(path, end, show);
+    closeSync(end.descriptor);
     return Promise.resolve(exit.ok);
   },
 };
-
-function openLog(path: string): number {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    const why = isMissing ? `there is no log yet: ${shortenHome(path)} does not exist` : `cannot read ${path}: ${(error as Error).message}`;
-    throw new Refused(why);
-  }
-}
-
-/** The last lines of a file, and its size. */
-function readTail(descriptor: number, count: number): { tail: string[]; size: number } {
-  const { size } = fstatSync(descriptor);
-  const chunks: Buffer[] = [];
-  let at = size;
-  let ends = 0;
-  while (at > 0 && ends <= count && size - at < limits.logTailBytesMax) {
-    const length = Math.min(tuning.chunkBytes, at);
-    at -= length;
-    const chunk = Buffer.alloc(length);
-    readSync(descriptor, chunk, 0, length, at);
-    ends += chunk.reduce((sum, byte) => (byte === 0x0a ? sum + 1 : sum), 0);
-    chunks.unshift(chunk);
-  }
-  const lines = Buffer.concat(chunks).toString('utf8').split('\n');
-  // Drops the empty text after the last line, and a partial first line.
-  if (lines.at(-1) === '') lines.pop();
-  if (at > 0) lines.shift();
-  return { tail: count === 0 ? [] : lines.slice(-count), size };
-}
-
-/** Follows a log file from an offset, like tail -F. A replaced or truncated file is read from its beginning. */
-async function followLog(path: string, first: number, from: number, show: (line: string) => void): Promise<ExitCode> {
-  let descriptor = first;
-  let at = from;
-  let decoder = new StringDecoder('utf8');
-  let rest = '';
-  const chunk = Buffer.alloc(tuning.chunkBytes);
-
-  function reopen(): void {
-    closeSync(descriptor);
-    descriptor = openLog(path);
-    at = 0;
-    decoder = new StringDecoder('utf8');
-    rest = '';
-  }
-
-  function readOn(): void {
-    if (fstatSync(descriptor).nlink === 0 || fstatSync(descriptor).size < at) reopen();
-    for (let count = 1; count > 0; at += count) {
-      count = readSync(descriptor, chunk, 0, chunk.length, at);
-      const lines = (rest + decoder.write(chunk.subarray(0, count))).split('\n');
-      rest = lines.pop() ?? '';
-      lines.forEach(show);
-    }
-  }
-
-  return new Promise((_, reject) => {
-    const watcher = watch(dirname(path), () => {
-      try {
-        readOn();
-      } catch (error) {
-        watcher.close();
-        reject(error instanceof Error ? error : new Error(String(error)));
-      }
-    });
-    watcher.on('error', reject);
-    readOn();
-  });
-}
 
 /** Formats a log line for people: time, level, message and other fields. */
 function describeLine(line: string): string {
