@@ -16,12 +16,18 @@ async function findNewest(berth: Berth, cwd: string, notice: (line: string) => v
   return found?.session_id;
 }
 
-/** Resolves `.` to a session; on another machine to the newest of all. */
+/** Resolves `.` to a session; on another machine to the newest of all. One of `berth run` does not count until somebody has gone on with it. */
 export async function newestHere(berth: Berth, notice: (line: string) => void): Promise<string> {
   const found = await findNewestOf(berth, notice);
-  const where = berth.transport.host === undefined ? `of ${currentDirectory()}` : `on ${berth.transport.host}`;
-  if (found === undefined) throw new SessionUnclear(`there is no session ${where} yet; make one with berth new`);
-  return found;
+  if (found !== undefined) return found;
+  const { host } = berth.transport;
+  const where = host === undefined ? `of ${printableLine(currentDirectory())}` : `on ${host}`;
+  const [oneOff] = await listSessions(berth, { ...(host === undefined ? { cwd: currentDirectory() } : {}), one_off: true, limit: 1 });
+  throw new SessionUnclear(
+    oneOff
+      ? `there is no session ${where} but those of berth run, which . leaves aside; name one (the newest is ${shortId(oneOff.session_id)}), or make one with berth new`
+      : `there is no session ${where} yet; make one with berth new`,
+  );
 }
 
 /** Resolves `.` to a session, and creates one when there is none. */
@@ -33,6 +39,6 @@ export async function newestOrNew(berth: Berth, notice: (line: string) => void):
 /** Where a session lives means something only on the machine of this shell. */
 async function findNewestOf(berth: Berth, notice: (line: string) => void): Promise<string | undefined> {
   if (berth.transport.host === undefined) return findNewest(berth, currentDirectory(), notice);
-  const [newest] = await listSessions(berth, { limit: 1 });
+  const [newest] = await listSessions(berth, { one_off: false, limit: 1 });
   return newest?.session_id;
 }

@@ -10,10 +10,10 @@ export class SessionUnclear extends Error {
   override name = 'SessionUnclear';
 }
 
-/** The newest session of the first directory that has one. */
+/** The newest session of the first directory that has one. One-off sessions, which nobody has gone on with, do not count. */
 export async function newestSession(berth: Berth, cwds: readonly string[]): Promise<SessionListRow | undefined> {
   for (const cwd of cwds) {
-    const [newest] = await listSessions(berth, { cwd, limit: 1 });
+    const [newest] = await listSessions(berth, { cwd, one_off: false, limit: 1 });
     if (newest) return newest;
   }
   return undefined;
@@ -83,6 +83,7 @@ interface ListFilter {
   cwd?: string;
   query?: string;
   archived?: boolean;
+  one_off?: boolean;
   limit?: number;
 }
 

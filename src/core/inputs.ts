@@ -90,12 +90,20 @@ function imagesOf(content: ContentBlock[] | null): QueuedImage[] {
 
 function startRun(state: SessionState, input: NewInput, fresh: Fresh): Decision<Submitted> {
   const draft = createDraft(state);
+  sayGoneOn(draft);
   if (input.leafId !== undefined && input.leafId !== state.leafId) {
     draft.say({ type: 'session_update', payload: { session_id: state.id, leaf_id: input.leafId } });
   }
   const runId = fresh.id('run');
   sayRun(draft, runId, input, fresh);
   return accept(draft.facts, { runId }, admission(input, 'prompt', 'taken', runId, false));
+}
+
+/** A second input makes a one-off session an ordinary one. */
+function sayGoneOn(draft: Draft): void {
+  const { id, oneOff, run, lastRun, leafId } = draft.state;
+  const hasBegun = run !== null || lastRun !== null || leafId !== null;
+  if (oneOff && hasBegun) draft.say({ type: 'session_update', payload: { session_id: id, one_off: false } });
 }
 
 function enqueue(
@@ -122,7 +130,10 @@ function enqueue(
   // An input that will start a run, or follows a compaction in a paused session, unpauses the queue as a prompt does.
   const paused = forNextRun || state.run?.turns === 0 ? false : state.paused;
   const added: EventPayload<'queue_update'> = { session_id: state.id, run_id: runId, op: 'added', input: queued, paused };
-  return accept([{ type: 'queue_update', payload: added }], { runId }, admission(input, kind, 'waiting', runId, forNextRun));
+  const draft = createDraft(state);
+  sayGoneOn(draft);
+  draft.say({ type: 'queue_update', payload: added });
+  return accept(draft.facts, { runId }, admission(input, kind, 'waiting', runId, forNextRun));
 }
 
 function admission(

@@ -70,6 +70,7 @@ export interface SessionState {
   recovery: 'pause' | 'continue';
   activeTools: string[] | null;
   archived: boolean;
+  oneOff: boolean;
   deleting: boolean;
   deleted: boolean;
   leafId: string | null;
@@ -101,6 +102,7 @@ export function emptySession(id: string): SessionState {
     recovery: 'pause',
     activeTools: null,
     archived: false,
+    oneOff: false,
     deleting: false,
     deleted: false,
     leafId: null,
@@ -245,6 +247,7 @@ function updateFields(state: SessionState, payload: EventPayload<'session_update
     recovery: payload.recovery ?? state.recovery,
     activeTools: payload.active_tools === undefined ? state.activeTools : payload.active_tools,
     archived: payload.archived ?? state.archived,
+    oneOff: payload.one_off ?? state.oneOff,
     leafId: payload.leaf_id === undefined ? state.leafId : payload.leaf_id,
     deleting: payload.deleting ?? state.deleting,
     deleted: payload.deleted ?? state.deleted,

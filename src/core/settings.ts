@@ -14,11 +14,12 @@ export function createSession(id: string, fields: SettingsChange & { parent_id?:
   return accept([{ type: 'session_update', payload: { session_id: id, created: true, ...fields } }], undefined);
 }
 
-/** Changes settings. Another model may have another context window: then a usage_update event follows. */
+/** Changes settings. A title makes a one-off session an ordinary one. Another model may have another context window: then a usage_update event follows. */
 export function changeSettings(state: SessionState, change: SettingsChange, contextLeftPercent = state.contextLeftPercent): Decision {
   if (Object.keys(change).length === 0) return accept([], undefined);
   const draft = createDraft(state);
-  draft.say({ type: 'session_update', payload: { session_id: state.id, ...change } });
+  const kept = state.oneOff && (change.title ?? '') !== '' ? { one_off: false } : {};
+  draft.say({ type: 'session_update', payload: { session_id: state.id, ...change, ...kept } });
   sayUsage(draft, null, contextLeftPercent);
   return accept(draft.facts, undefined);
 }

@@ -59,6 +59,8 @@ const sessionFields = {
   recovery: recoveryMode.optional(),
   active_tools: z.array(z.string()).nullable().optional(),
   archived: z.boolean().optional(),
+  /** Made for one prompt that nobody has gone on from: not what `.` and a frontend's start choose. */
+  one_off: z.boolean().optional(),
   leaf_id: z.string().nullable().optional(),
 };
 

@@ -110,6 +110,7 @@ export const stateView = z.object({
   when_detached: whenDetached,
   recovery: recoveryMode,
   archived: z.boolean(),
+  one_off: z.boolean(),
   active_tools: z.array(z.string()).nullable(),
   leaf_id: z.string().nullable(),
   turn_id: z.string(),
@@ -165,6 +166,8 @@ export const sessionRow = z.object({
   /** The beginning of the first prompt: what to call a session that has no title. */
   first_user_message: z.string(),
   archived: z.boolean(),
+  /** Made for one prompt, which nobody has gone on from. */
+  one_off: z.boolean(),
 });
 export type SessionListRow = z.infer<typeof sessionRow>;
 

@@ -106,6 +106,7 @@ export function createStateView(engine: ServedEngine, clients: Clients) {
       when_detached: state.whenDetached,
       recovery: state.recovery,
       archived: state.archived,
+      one_off: state.oneOff,
       active_tools: state.activeTools,
       leaf_id: state.leafId,
       turn_id: run?.turn?.id ?? '',

@@ -1,7 +1,7 @@
 import type { SessionListRow } from '../protocol/views.js';
 
 /** What a session is doing, most urgent first. */
-export type Activity = 'asks' | 'stopping' | 'running' | 'archived' | 'failed' | 'interrupted' | 'paused' | 'idle';
+export type Activity = 'asks' | 'stopping' | 'running' | 'archived' | 'failed' | 'interrupted' | 'paused' | 'one-off' | 'idle';
 
 /** The mark of an activity in lists; empty for what needs nobody. */
 export const activityMarks: Record<Activity, string> = {
@@ -12,6 +12,7 @@ export const activityMarks: Record<Activity, string> = {
   interrupted: '✗',
   paused: '',
   archived: '',
+  'one-off': '',
   idle: '',
 };
 
@@ -21,13 +22,14 @@ export function sessionTitle({ title, first_user_message: first, last_user_messa
 }
 
 /** The activity of a session. `asks` when one of its requests is open. */
-export function activityOf({ run_state, archived, last_outcome, paused }: SessionListRow, asks: boolean): Activity {
+export function activityOf({ run_state, archived, last_outcome, paused, one_off }: SessionListRow, asks: boolean): Activity {
   if (asks) return 'asks';
   if (run_state === 'aborting') return 'stopping';
   if (run_state === 'running') return 'running';
   if (archived) return 'archived';
   if (last_outcome === 'failed' || last_outcome === 'interrupted') return last_outcome;
-  return paused ? 'paused' : 'idle';
+  if (paused) return 'paused';
+  return one_off ? 'one-off' : 'idle';
 }
 
 /** Describes the activity of a session. `asks` when one of its requests is open. */

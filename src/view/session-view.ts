@@ -239,6 +239,7 @@ function toSessionState(state: StateView): SessionState {
     recovery: state.recovery,
     activeTools: state.active_tools,
     archived: state.archived,
+    oneOff: state.one_off,
     // A session that is being deleted has no snapshot.
     deleting: false,
     deleted: false,

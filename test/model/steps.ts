@@ -24,7 +24,7 @@ const identity = fc.oneof(
 );
 
 const does = {
-  new: fc.record({ do: fc.constant('new' as const) }),
+  new: fc.record({ do: fc.constant('new' as const), oneOff: fc.boolean() }),
   prompt: fc.record({
     do: fc.constant('prompt' as const),
     text: anyText,
@@ -199,7 +199,7 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
   const session = chooseSession(world, sessionPick);
   switch (deed.do) {
     case 'new':
-      expectReply(world.send('new_session', {}), 'ok', deed);
+      expectReply(world.send('new_session', { one_off: deed.oneOff }), 'ok', deed);
       return;
     case 'prompt':
     case 'steer':
@@ -343,7 +343,7 @@ async function doDeed(world: World, memory: Memory, sessionPick: number, deed: D
 function chooseSession(world: World, sessionPick: number): WatchedSession {
   const living = [...world.monitor.sessions.values()].filter(({ deleted }) => !deleted);
   if (living.length === 0) {
-    expectReply(world.send('new_session', {}), 'ok', { do: 'new' });
+    expectReply(world.send('new_session', {}), 'ok', { do: 'new', oneOff: false });
     world.sync();
     return chooseSession(world, sessionPick);
   }

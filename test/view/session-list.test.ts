@@ -18,4 +18,6 @@ test('a list says first what needs a person, then what runs, then why nothing do
   expect(describeActivity({ ...idle, last_outcome: 'interrupted' }, false)).toBe('interrupted');
   expect(describeActivity({ ...idle, last_outcome: 'aborted', paused: true }, false)).toBe('paused');
   expect(describeActivity(idle, false)).toBe('idle');
+  expect(describeActivity({ ...idle, one_off: true }, false)).toBe('one-off');
+  expect(describeActivity({ ...idle, one_off: true, last_outcome: 'failed' }, false)).toBe('failed');
 });

@@ -9,6 +9,7 @@ import { followRun, type AwaitedRun } from '../awaited-run.js';
 import { exit, Refused, type ExitCode } from '../exit.js';
 import { orRefused } from '../refusals.js';
 import { createRunAnswers, type Approve } from './run-answers.js';
+import { isTerminal } from '../terminal/standard-streams.js';
 import type { RunOutput } from './run-output.js';
 import { berthOn } from '../remote/host-words.js';
 import { createRunPerson, type RunPerson } from './run-person.js';
@@ -20,6 +21,8 @@ interface Options {
   approve: Approve;
   /** `--approve` was given. */
   isChosen: boolean;
+  /** The session was made for this prompt. */
+  isOneOff: boolean;
   /** Somebody sits at the terminal. */
   isThere: boolean;
   output: RunOutput;
@@ -43,7 +46,17 @@ const exitCodes: Record<RunOutcome, ExitCode> = {
 };
 
 /** Sends a prompt and prints what comes of it, until the run has ended, asks what nobody here can answer, or is left. */
-export async function runPrompt({ berth, sessionId, text, approve, isChosen, isThere, output, tell }: Options): Promise<ExitCode> {
+export async function runPrompt({
+  berth,
+  sessionId,
+  text,
+  approve,
+  isChosen,
+  isOneOff,
+  isThere,
+  output,
+  tell,
+}: Options): Promise<ExitCode> {
   const attached = await berth.attach(sessionId, {
     onDelivered: (sent) => person?.settle(sent),
     onNotice: (line) => output.note(`[outbox] ${line}`),
@@ -119,6 +132,8 @@ export async function runPrompt({ berth, sessionId, text, approve, isChosen, isT
     const { runId: run_id, outcome, error, output: answer } = run;
     output.mark({ type: 'result', session_id: sessionId, run_id, outcome, error, output: answer });
     if (outcome !== 'completed') tell(describeRunEnd(run, sessionId));
+    else if (isOneOff && isTerminal(2)) output.note(`[run] berth run --session ${session} "text" goes on with this session`);
+    output.endLine();
     return exitCodes[outcome];
   }
 

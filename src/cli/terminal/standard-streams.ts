@@ -30,9 +30,9 @@ function write(descriptor: 1 | 2, text: string): void {
   }
 }
 
-/** Whether standard output is a terminal. */
-export function isTerminal(): boolean {
-  return isatty(1);
+/** Whether standard output, or another stream, is a terminal. */
+export function isTerminal(descriptor: 1 | 2 = 1): boolean {
+  return isatty(descriptor);
 }
 
 /** Whether a person can be asked: standard input is a terminal, and standard error shows what is asked. */

@@ -81,12 +81,13 @@ export const extendedCommands = {
     role: 'observer',
   }),
   list_sessions: command({
-    summary: 'Sessions, newest first.',
+    summary: 'Sessions, newest first. With `one_off`, only those that are (true) or are not (false) one-off.',
     payload: () =>
       z.looseObject({
         cwd: path.optional(),
         query: z.string().max(limits.searchQueryCharsMax).optional(),
         archived: z.boolean().default(false),
+        one_off: z.boolean().optional(),
         cursor: z
           .string()
           .regex(/^\d{1,15}:ses_[0-9a-z]{1,40}$/, 'a cursor that an earlier page gave')

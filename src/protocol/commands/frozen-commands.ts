@@ -132,8 +132,10 @@ export const frozenCommands = {
     role: 'observer',
   }),
   new_session: command({
-    summary: 'Makes a session.',
-    payload: () => z.looseObject({ cwd: path.optional(), title: title.optional(), model: modelName.optional() }),
+    summary:
+      'Makes a session. With `one_off` it is for one prompt: it is not the newest session of its directory until somebody goes on with it (a later input, a title).',
+    payload: () =>
+      z.looseObject({ cwd: path.optional(), title: title.optional(), model: modelName.optional(), one_off: z.boolean().optional() }),
     reply: { type: 'session', payload: () => z.object({ session_id: z.string(), active: z.boolean() }) },
     role: 'controller',
   }),

@@ -89,6 +89,7 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
         ...(isFirst ? readFirstSettings(engine) : {}),
         title: payload.title ?? '',
         cwd: payload.cwd ?? defaults.cwd,
+        ...(payload.one_off ? { one_off: true } : {}),
       };
       const outcome = commit.create(id, () => {
         const decision = activated(createSession(id, fields), client, id);
@@ -137,8 +138,8 @@ export function createSessionHandlers(deps: HandlerContext): Pick<Handlers, Sess
       const outcome = commit.decide(state.id, (now) => setLeaf(now, leaf_id));
       return outcome.ok ? reply<'set_leaf'>('leaf', { session_id: state.id, leaf_id }, outcome.seq) : refused(outcome.refusal);
     },
-    list_sessions({ cwd, query, archived, cursor, limit }) {
-      const page = store.sessions.list({ cwd, query, archived, cursor, limit: limit ?? limits.pageRowsDefault });
+    list_sessions({ cwd, query, archived, one_off: oneOff, cursor, limit }) {
+      const page = store.sessions.list({ cwd, query, archived, oneOff, cursor, limit: limit ?? limits.pageRowsDefault });
       const sessions = fitting(page.sessions);
       const next = sessions.length < page.sessions.length ? cursorAfter(sessions.at(-1)) : page.cursor;
       const active = store.meta.get('active_session') ?? '';

@@ -19,6 +19,7 @@ interface SessionRecord {
   recovery: SessionState['recovery'];
   active_tools: string | null;
   archived: number;
+  one_off: number;
   deleting: number;
   deleted: number;
   paused: number;
@@ -35,6 +36,7 @@ interface ListRecord {
   cwd: string;
   model: string;
   archived: number;
+  one_off: number;
   message_count: number;
   last_user_text: string;
   first_user_text: string | null;
@@ -51,6 +53,8 @@ export interface SessionQuery {
   cwd: string | undefined;
   query: string | undefined;
   archived: boolean;
+  /** Only one-off sessions, or only others. */
+  oneOff?: boolean | undefined;
   /** `updated_ms:id` of the last row of the page before. */
   cursor: string | undefined;
   limit: number;
@@ -69,6 +73,7 @@ const settable = [
   'recovery',
   'active_tools',
   'archived',
+  'one_off',
   'leaf_id',
   'deleting',
   'deleted',
@@ -79,8 +84,8 @@ export function createSessionRows(db: Database) {
   const byId = db.prepare<[string], SessionRecord>('SELECT * FROM session WHERE id = ? AND deleted = 0');
   const insert = db.prepare(
     `INSERT INTO session (id, parent_id, title, cwd, model, thinking, steering_mode, follow_up_mode, approval_mode, when_detached, recovery,
-       active_tools, leaf_id, base_id, message_count, path_count, created_ms, updated_ms)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+       active_tools, one_off, leaf_id, base_id, message_count, path_count, created_ms, updated_ms)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const setters = new Map(settable.map((name) => [name, db.prepare(`UPDATE session SET ${name} = ? WHERE id = ?`)]));
   const touch = db.prepare('UPDATE session SET updated_ms = max(updated_ms, ?) WHERE id = ?');
@@ -111,7 +116,7 @@ export function createSessionRows(db: Database) {
     .pluck();
   const exists = db.prepare<[string], number>('SELECT 1 FROM session WHERE id = ? AND deleted = 0').pluck();
   const page = db.prepare<[Record<string, unknown>], ListRecord>(
-    `SELECT session.id, title, cwd, model, archived, message_count, last_user_text, updated_ms, run.aborting,
+    `SELECT session.id, title, cwd, model, archived, one_off, message_count, last_user_text, updated_ms, run.aborting,
        (SELECT substr(text, 1, ${limits.snippetCharsMax}) FROM entry WHERE entry.session_id = session.id AND role = 'user'
         ORDER BY no LIMIT 1) AS first_user_text,
        (SELECT outcome FROM run last WHERE last.session_id = session.id AND last.ended_seq IS NOT NULL AND last.turns > 0
@@ -120,6 +125,7 @@ export function createSessionRows(db: Database) {
      FROM session LEFT JOIN run ON run.session_id = session.id AND run.ended_seq IS NULL
      WHERE deleted = 0 AND archived = :archived
        AND (:cwd IS NULL OR cwd = :cwd)
+       AND (:one_off IS NULL OR one_off = :one_off)
        AND (:like IS NULL OR title LIKE :like ESCAPE '\\' OR last_user_text LIKE :like ESCAPE '\\' OR session.id LIKE :like ESCAPE '\\')
        AND (:before_ms IS NULL OR updated_ms < :before_ms OR (updated_ms = :before_ms AND session.id < :before_id))
      ORDER BY updated_ms DESC, session.id DESC LIMIT :limit`,
@@ -147,6 +153,7 @@ export function createSessionRows(db: Database) {
         const like = query.query === undefined ? null : `%${query.query.replace(/[\\%_]/g, '\\$&')}%`;
         const rows = page.all({
           archived: Number(query.archived),
+          one_off: query.oneOff === undefined ? null : Number(query.oneOff),
           cwd: query.cwd ?? null,
           like,
           before_ms: ms === undefined ? null : Number(ms),
@@ -175,6 +182,7 @@ export function createSessionRows(db: Database) {
           payload.when_detached ?? 'wait',
           payload.recovery ?? 'pause',
           payload.active_tools ? JSON.stringify(payload.active_tools) : null,
+          Number(payload.one_off ?? false),
           payload.leaf_id ?? null,
           payload.leaf_id ?? null,
           pathCount,
@@ -235,6 +243,7 @@ function toSettings(row: SessionRecord): SessionSettings {
     recovery: row.recovery,
     activeTools: row.active_tools === null ? null : (JSON.parse(row.active_tools) as string[]),
     archived: row.archived === 1,
+    oneOff: row.one_off === 1,
     deleting: row.deleting === 1,
     deleted: row.deleted === 1,
     leafId: row.leaf_id,
@@ -259,5 +268,6 @@ function toListRow(row: ListRecord): SessionListRow {
     last_user_message: row.last_user_text,
     first_user_message: row.first_user_text ?? '',
     archived: row.archived === 1,
+    one_off: row.one_off === 1,
   };
 }

@@ -49,6 +49,9 @@ export const run: Subcommand = {
     'reads its own standard input, berth run "text" </dev/null leaves that alone. A denied call is told to the model, and the run goes on.',
     'Questions other than approvals are for people: without a terminal the run is left waiting for berth answer.',
     '',
+    'The new session is for this text alone: . and berth leave it aside until you go on with it, with --session (at a terminal, its name comes',
+    'last; with --json, in the first line; berth ls --here lists it) or in any other way. One with --title is a session as any other.',
+    '',
     'Ctrl-C detaches and says how to come back; the run goes on. A second one right after it stops the run.',
     '',
     'Exit codes: 0 the run completed, 1 it failed or was refused, 3 it waits for an answer, 5 it was stopped, 6 it was interrupted because',
@@ -61,6 +64,7 @@ export const run: Subcommand = {
     'berth run --approve allow-once "make the tests pass"': 'nobody is asked, every call is allowed',
     'berth run --json "list the flaky tests" | jq -r \'select(.type=="result").output\'': 'for programs',
     'berth run --session . "and now the docs"': 'go on with the newest session of this directory',
+    'berth run --session 4kf3 "why?"': 'go on with the session of an earlier berth run',
   },
   async run({ text: typed, approve: wanted, quiet = false, json, ...settings }: Args, cli) {
     const isThere = isPersonThere() && json === undefined;
@@ -75,9 +79,10 @@ export const run: Subcommand = {
     // Without the capability, a daemon that denies what nobody can answer (when_detached) would not wait for the answer.
     const berth = await cli.connect({ uiCapabilities: isThere ? ['select', 'confirm', 'input', 'editor'] : ['select'] });
     const sessionId = await openSession(cli, berth, settings, fields);
+    const isOneOff = settings.session === undefined && settings.title === undefined;
     const isOwn = (by: string): boolean => by.includes(berth.hello().client_id);
     const output = json ? createJsonOutput() : createTextOutput({ quiet, isTold: (by) => approve !== 'ask' && isOwn(by) });
-    return runPrompt({ berth, sessionId, text, approve, isChosen, isThere, output, tell: cli.notice });
+    return runPrompt({ berth, sessionId, text, approve, isChosen, isOneOff, isThere, output, tell: cli.notice });
   },
 };
 
@@ -102,7 +107,11 @@ async function openSession(
   const session_id =
     session === undefined
       ? orRefused(
-          await berth.call('new_session', { cwd: newSessionDirectory(berth, cwd), ...chosen, ...(title === undefined ? {} : { title }) }),
+          await berth.call('new_session', {
+            cwd: newSessionDirectory(berth, cwd),
+            ...chosen,
+            ...(title === undefined ? { one_off: true } : { title }),
+          }),
         ).session_id
       : await cli.resolve(berth, session);
   const changes = { ...others, ...(session === undefined ? {} : chosen) };
