@@ -21,7 +21,7 @@ export interface Cli {
   /** The machine whose daemon is meant, when it is another one. */
   readonly host: string | undefined;
   /** Connects to the daemon, and starts one when none runs, unless `autostart` is false. */
-  connect(options?: Pick<ConnectOptions, 'autostart' | 'uiCapabilities' | 'role'>): Promise<Berth>;
+  connect(options?: Pick<ConnectOptions, 'autostart' | 'uiCapabilities' | 'role' | 'transport'>): Promise<Berth>;
   /** Resolves a session name; without one, the newest session of this directory or of the nearest ancestor. */
   resolve(berth: Berth, name: string | undefined): Promise<string>;
   /** Every subcommand of the help. */
@@ -71,8 +71,8 @@ export function createCli(paths: Paths, flags: GlobalFlags, subcommands: Cli['su
   const host = [flags.host, process.env.BERTH_HOST].find((name) => name !== undefined && name !== '');
   let hinted = false;
 
-  function hintVersions(daemonVersion: string): void {
-    const hint = toVersionHint(daemonVersion, host);
+  function hintVersions(daemonVersion: string, where: string | undefined): void {
+    const hint = toVersionHint(daemonVersion, where);
     if (hint !== undefined && !hinted && !wantsJson(process.argv)) notice(hint);
     hinted = true;
   }
@@ -85,17 +85,18 @@ export function createCli(paths: Paths, flags: GlobalFlags, subcommands: Cli['su
   return {
     paths,
     host,
-    async connect({ autostart = true, ...options } = {}) {
+    async connect({ autostart = true, transport, ...options } = {}) {
+      const reached = transport ?? (host === undefined ? undefined : await reachHost(host));
       const berth = await connect({
         paths,
-        ...(host === undefined ? { meant: meantDirs(flags, process.env) } : { transport: await reachHost(host) }),
+        ...(reached === undefined ? { meant: meantDirs(flags, process.env) } : { transport: reached }),
         client: { name: nameTerminal(), kind: 'cli', version },
         autostart,
         onSlow: notice,
         ...options,
       });
       open.push(berth);
-      hintVersions(berth.hello().server.version);
+      hintVersions(berth.hello().server.version, reached?.host);
       return berth;
     },
     resolve: (berth, name = '.') => (name === '.' ? newestHere(berth, notice) : resolveSession(berth, name, '')),

@@ -62,11 +62,33 @@ test('a host has a name in config.json, with its address and where berth is', as
   expect(readFileSync(join(far.root, 'arguments'), 'utf8').trim().split('\n').at(-1)).toContain('|user@far.example|--|');
 });
 
-test.each([['daemon', 'stop'], ['auth', 'list'], ['daemon', 'run'], ['daemon', 'install'], ['config', 'get'], ['doctor']])(
-  'berth %s %s is not silently done here when another machine is meant',
-  async (...words) => {
+test('all hosts of config.json are asked together with this machine, and one that is away is a line', async () => {
+  await using home = makeHome({ BERTH_SSH: join(far.root, 'fake-ssh') });
+  const config = { hosts: { box: { command: remoteCommand }, gone: { command: ['/nowhere/berth'] } } };
+  writeFileSync(join(home.paths.configDir, 'config.json'), JSON.stringify(config));
+  const here = await runJsonLine(home, ['new', '--title', 'over here']);
+  const there = await runJsonLine(home, ['--host', 'box', 'new', '--title', 'far away']);
+  const lines = await runJson(home, ['ls', '--all-hosts']);
+  expect(lines[0]).toMatchObject({ host: 'box', session_id: there.session_id });
+  expect(lines.at(-1)).toEqual({
+    host: 'gone',
+    error: { code: 'host_unreachable', message: expect.stringContaining('there is no /nowhere/berth') as string },
+  });
+  expect(lines.filter(({ host }) => host === null)).toMatchObject([{ session_id: here.session_id }]);
+  const table = await runOk(home, ['ls', '--all-hosts']);
+  expect(table).toMatch(/^HOST +ID/);
+  expect(table).toMatch(/^box .*far away/m);
+  expect(table).toMatch(/^here .*over here/m);
+  expect(table).toMatch(/^gone is away: .*there is no \/nowhere\/berth/m);
+  expect(await runCommand(home, ['ls', '--all-hosts', '--here'])).toMatchObject({ code: 64 });
+});
+
+test.each(['daemon stop', 'auth list', 'daemon run', 'daemon install', 'config get', 'doctor'])(
+  'berth %s is not silently done here when another machine is meant',
+  async (line) => {
+    const words = line.split(' ');
     const flag = await runCommand(near, [...words, '--host', 'box']);
-    expect([flag.code, flag.stderr]).toEqual([64, expect.stringContaining(`ssh box berth ${words.join(' ')} does it there`)]);
+    expect([flag.code, flag.stderr]).toEqual([64, expect.stringContaining(`ssh box berth ${line} does it there`)]);
     const variable = await runCommand(near, words, { env: { BERTH_HOST: 'box' } });
     expect([variable.code, variable.stderr]).toEqual([64, expect.stringContaining('BERTH_HOST is set')]);
   },

@@ -2,6 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import type { SshTarget } from '../../client/remote/ssh-command.js';
 import type { SshTransport } from '../../client/remote/ssh-transport.js';
 import { isSystemError } from '../../machine/system-calls.js';
+import { limits } from '../../protocol/limits.js';
 import { readConfigRecord, toRecord } from '../config-file.js';
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -13,6 +14,11 @@ type Env = Readonly<Record<string, string | undefined>>;
 export async function openHost(host: string, configDir: string, env: Env, canAsk: boolean): Promise<SshTransport> {
   const { createSshTransport } = await import('../../client/remote/ssh-transport.js');
   return createSshTransport({ ...findTarget(host, configDir, env), canAsk: canAsk && hasTerminal() });
+}
+
+/** The names of `hosts` in config.json. */
+export function hostNames(configDir: string): string[] {
+  return Object.keys(readConfigRecord(configDir, 'hosts')).slice(0, limits.hostsMax);
 }
 
 function findTarget(host: string, configDir: string, env: Env): SshTarget {

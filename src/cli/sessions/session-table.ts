@@ -19,19 +19,25 @@ interface TableOptions {
   columns: number;
   /** The column that says when a session has changed. */
   time: { head: string; of(updatedMs: number): string };
+  /** The machine of a session, for a column of its own. */
+  hostOf?: ((row: SessionListRow) => string) | undefined;
 }
 
 /** The lines of a table of sessions, the head first. */
-export function toSessionTable(rows: SessionListRow[], { asking, columns, time }: TableOptions): string[] {
+export function toSessionTable(rows: SessionListRow[], { asking, columns, time, hostOf }: TableOptions): string[] {
   const ids = shortIds(rows.map((row) => row.session_id));
   const before = rows.map((row) => [
+    ...(hostOf ? [printableLine(hostOf(row))] : []),
     ids.get(row.session_id) ?? '',
     describeActivity(row, asking.has(row.session_id)),
     time.of(Date.parse(row.updated_at)),
     String(row.message_count),
   ]);
   const cwds = rows.map((row) => printableLine(shortenHome(row.cwd)));
-  const [head = '', ...heads] = alignColumns([['ID', 'STATE', time.head, 'MSGS', ''], ...before.map((cells) => [...cells, ''])]);
+  const [head = '', ...heads] = alignColumns([
+    [...(hostOf ? ['HOST'] : []), 'ID', 'STATE', time.head, 'MSGS', ''],
+    ...before.map((cells) => [...cells, '']),
+  ]);
   const room = columns - head.length - 2 - Math.max(...cwds.map(columnsOf));
   const titleMax = Math.max(layout.titleColumnsMin, Math.min(layout.titleColumnsMax, room));
   const titles = rows.map((row) => clipColumns(printableLine(sessionTitle(row)), titleMax));

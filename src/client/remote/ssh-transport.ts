@@ -17,6 +17,8 @@ export interface SshTransportOptions extends SshTarget {
 export interface SshTransport extends Transport {
   readonly host: string;
   home(): string | undefined;
+  /** Ends ssh, and with it all streams. */
+  close(): void;
 }
 
 const tuning = { lastWordsMs: 500 } as const;
@@ -30,6 +32,7 @@ export function createSshTransport({ canAsk = false, ...target }: SshTransportOp
   sshArguments(target, canAsk);
   let linking: Promise<RelayLink> | undefined;
   let greeting: Greeting | undefined;
+  let current: ChildProcess | undefined;
   let retryAt = 0;
   let retryMs: number = limits.sshRetryMinMs;
 
@@ -54,6 +57,7 @@ export function createSshTransport({ canAsk = false, ...target }: SshTransportOp
     const mayAsk = canAsk && greeting === undefined;
     const [program, args] = sshArguments(target, mayAsk);
     const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
+    current = child;
     const { stdin, stdout, stderr } = child;
     let said = '';
     let isLate = false;
@@ -129,6 +133,7 @@ export function createSshTransport({ canAsk = false, ...target }: SshTransportOp
     home: () => greeting?.home,
     open: async (kind) => (await linked()).open(kind),
     start: async () => (await linked()).start(),
+    close: () => void current?.kill(),
   };
 }
 

@@ -60,6 +60,8 @@ export const clientLimits = {
   hostCharsMax: 255,
   /** Hosts of config.json. */
   hostsMax: 50,
+  /** A host that is asked for its sessions together with others counts as away after so long. */
+  hostAnswerMs: 10_000,
   // The terminal frontend
   /** Of the output of a command that a person runs and shares with a message. */
   sharedOutputUnitsMax: 100_000,
