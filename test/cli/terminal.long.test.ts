@@ -5,7 +5,7 @@ import { missing } from '../needs.js';
 import { startWithHeldModel } from '../support/held-model.js';
 import { shareDaemon } from '../support/shared-daemon.js';
 import { streamed } from '../support/wire.js';
-import { makeHome, openPlace, openQuestion, poll, runJson, runJsonLine, runOk } from './run-cli.js';
+import { makeHome, openPlace, openQuestion, poll, runCommand, runJson, runJsonLine, runOk } from './run-cli.js';
 import { openScreen } from './screen.js';
 
 vi.setConfig({ testTimeout: 90_000 });
@@ -36,6 +36,29 @@ describe.skipIf(missing('tmux'))('in a terminal (needs tmux)', () => {
     expect(text).toMatch(/> say ahoy\nahoy\n\[run\] completed\n> *\n/);
     await screen.type('/quit', 'Enter');
     await screen.until((seen) => seen.includes('[detached]'));
+  });
+
+  test('a plain view tells of a changed config and of a wrong one', async () => {
+    await using home = makeHome();
+    await runOk(home, ['new']);
+    await using screen = await openScreen(home, ['attach', '--plain']);
+    let edits = 0;
+    async function editUntil(config: (edit: number) => string, isTold: (text: string) => boolean): Promise<void> {
+      async function edit(): Promise<string> {
+        writeFileSync(join(home.paths.configDir, 'config.json'), config(edits++));
+        await runCommand(home, ['daemon', 'reload']);
+        return screen.text();
+      }
+      await poll(edit, isTold);
+    }
+    await editUntil(
+      (edit) => `{"model":"offline/m${edit}"}`,
+      (text) => /\[daemon\] config\.json was read again: .*model/.test(text),
+    );
+    await editUntil(
+      (edit) => `{"modle${edit}":1}`,
+      (text) => /\[daemon\] .*there is no key modle.*stays in force/.test(text.replaceAll('\n', ' ')),
+    );
   });
 
   test('a terminal that is closed in the middle of an answer takes nothing with it', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { WireEvent } from '../../src/protocol/events.js';
-import { watchAround } from '../../src/tui/app/watch-around.js';
+import { watchAround } from '../../src/client/watch-around.js';
 import { startDaemon, type TestDaemon } from '../support/daemon.js';
 import type { RawClient } from '../support/raw-client.js';
 import { complaints, done, isEvent, listenTo } from '../support/wire.js';

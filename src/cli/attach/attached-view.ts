@@ -1,4 +1,5 @@
 import type { Berth } from '../../client/connect.js';
+import { watchAround } from '../../client/watch-around.js';
 import type { WireEvent } from '../../protocol/events.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
 import { leavingTexts } from '../../view/terminal/leaving-text.js';
@@ -125,6 +126,8 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     });
   }
 
+  // A person who stays is told of the config, which is no event of the session.
+  const around = interactive ? watchAround(berth, { onChange: () => undefined, onConfig: view.event }) : undefined;
   for (const signal of leaveSignals) process.on(signal, leave);
   try {
     if (!json) {
@@ -167,6 +170,7 @@ export async function viewSession(berth: Berth, sessionId: string, { since, json
     return exit.refused;
   } finally {
     for (const signal of leaveSignals) process.off(signal, leave);
+    around?.close();
     attached.close();
     terminal?.close();
     stdin.destroy();

@@ -17,7 +17,7 @@ import { createKeyMap, type KeySettings } from '../keys/key-map.js';
 import { createNoticeBoard } from './notice-board.js';
 import { createScreenMemory, type MemoryFile } from './screen-memory.js';
 import { createSessionPane, type SessionPane } from '../pane/session-pane.js';
-import { watchAround } from './watch-around.js';
+import { watchAround } from '../../client/watch-around.js';
 import { noticesOf } from '../../view/notices.js';
 
 export interface TuiOptions {

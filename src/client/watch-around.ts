@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Berth } from '../../client/connect.js';
-import type { EventStream } from '../../client/event-client.js';
-import type { WireEvent } from '../../protocol/events.js';
+import type { Berth } from './connect.js';
+import type { EventStream } from './event-client.js';
+import type { WireEvent } from '../protocol/events.js';
 
 /** After a lost connection the stream is opened again with backoff. */
 const tuning = { retryMinMs: 250, retryMaxMs: 5_000 } as const;
