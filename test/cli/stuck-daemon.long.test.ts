@@ -37,6 +37,26 @@ describe('a daemon that is stopped (kill -STOP)', () => {
     expect(await runJsonLine(daemon, ['daemon', 'status'])).toMatchObject({ pid });
   });
 
+  test('is named by daemon reload, and held against neither its log nor the config', async () => {
+    await using daemon = await startDaemon();
+    const pid = daemon.pid();
+    process.kill(pid, 'SIGSTOP');
+    try {
+      expect(await runCommand(daemon, ['daemon', 'reload'])).toMatchObject({
+        code: 69,
+        stdout: '',
+        stderr: expect.stringMatching(`^berth: the daemon \\(pid ${pid}\\) does not answer: it is stopped`),
+      });
+      expect(await runOk(daemon, ['daemon', 'logs'])).toContain('ready');
+      await runOk(daemon, ['config', 'set', 'limits.model_attempts', '4']);
+      expect(await runOk(daemon, ['config', 'get', 'limits.model_attempts'])).toBe('4\n');
+      await runOk(daemon, ['config', 'check']);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    expect(await runOk(daemon, ['daemon', 'reload'])).toBe('changed: limits.model_attempts\n');
+  });
+
   test('is ended by daemon stop --force, and no other is; the next one starts', async () => {
     await using home = makeHome();
     await using other = await startDaemon();
