@@ -10,7 +10,7 @@ import { limits } from '../src/protocol/limits.js';
 
 /** Which folders of src a folder may import beside itself; a path to a file means that file alone. */
 const ports = ['providers', 'tools', 'sandbox', 'policy', 'context', 'mcp', 'extensions'].map((folder) => `${folder}/port.ts`);
-const systemCalls = ['machine/bounded-read.ts', 'machine/make-dir.ts', 'machine/system-calls.ts'];
+const systemCalls = ['machine/bounded-read.ts', 'machine/home.ts', 'machine/make-dir.ts', 'machine/system-calls.ts'];
 const frontend = ['client', 'view', 'protocol'];
 const directions: Record<string, string[]> = {
   protocol: [],

@@ -1,7 +1,7 @@
 import type { Berth } from '../client/connect.js';
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, posix } from 'node:path';
+import { findHome } from '../machine/home.js';
 import { Refused, WrongUsage } from './exit.js';
 
 /** The real path of a directory, so that its sessions are found through symlinks as well. */
@@ -29,7 +29,7 @@ export function enclosingDirectories(cwd: string): string[] {
   for (let dir = cwd; dirname(dir) !== dir; dir = dirname(dir)) around.push(dirname(dir));
   const repository = around.findIndex((dir) => existsSync(join(dir, '.git')));
   if (repository !== -1) return around.slice(0, repository + 1);
-  const home = around.indexOf(homedir());
+  const home = around.indexOf(findHome(process.env) ?? '');
   return around.slice(0, Math.max(1, home === -1 ? around.length - 1 : home));
 }
 

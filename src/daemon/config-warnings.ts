@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homeOrRoot } from '../machine/home.js';
 import { findPromptProblem } from '../context/system-prompt.js';
 import { toRealPath, whyNotGranted } from '../policy/real-paths.js';
 import type { Config } from '../machine/config.js';
@@ -8,7 +8,7 @@ export function findConfigWarnings(
   { sandbox }: Config,
   { systemPromptPath, env }: { systemPromptPath: string | undefined; env: Record<string, string | undefined> },
 ): string[] {
-  const named = env.HOME ?? homedir();
+  const named = homeOrRoot(env);
   const home = toRealPath(named) ?? named;
   const problems = sandbox.writable.map((path) => whyNotGranted(path, home));
   return [

@@ -1,12 +1,13 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { close as closeDebugger } from 'node:inspector';
 import type { Paths } from '../machine/paths.js';
 import { makeDir } from '../machine/make-dir.js';
+import { isSystemError } from '../machine/system-calls.js';
 import { StoreRefused } from '../store/faults.js';
 import { takeLock, type Lock } from './lock.js';
 import { copyProgram, installedDaemon } from './program-copy.js';
 import type { check, serve } from './run.js';
-import { StartRefused, toFailedStart } from './start-refused.js';
+import { cannotKeep, StartRefused, toFailedStart } from './start-refused.js';
 
 export interface RunOptions {
   paths: Paths;
@@ -66,6 +67,17 @@ async function loadDaemon(bundle = installedDaemon()): Promise<DaemonModule> {
   return typeof loadBundle === 'undefined' ? import('./run.js') : (loadBundle(bundle) as DaemonModule);
 }
 
+/** A home directory may be read-only. */
+function makeStateDir(stateDir: string): void {
+  try {
+    makeDir(stateDir);
+    accessSync(stateDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    throw new StartRefused(cannotKeep(stateDir, error.code));
+  }
+}
+
 function lockStateDir(stateDir: string): Lock {
   if (!existsSync('/proc/self/fd')) {
     throw new StartRefused(
@@ -73,7 +85,7 @@ function lockStateDir(stateDir: string): Lock {
       'unsupported_system',
     );
   }
-  makeDir(stateDir);
+  makeStateDir(stateDir);
   const lock = takeLock(stateDir);
   if (!lock) throw new StartRefused(`a daemon already runs on ${stateDir}, perhaps with another --socket`, 'already_running');
   return lock;

@@ -11,6 +11,11 @@ export class StartRefused extends Error {
   }
 }
 
+/** Why a state directory cannot be used. */
+export function cannotKeep(stateDir: string, code: string): string {
+  return `nothing can be kept in ${stateDir} (${code}): make it a directory that you may write to, or name another with BERTH_STATE_DIR`;
+}
+
 /** A failed start, as the caller reports it. */
 export interface FailedStart {
   /** The error code, for programs. */

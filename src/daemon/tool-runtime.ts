@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { homeOrRoot } from '../machine/home.js';
 import { runtimeDir, type Paths } from '../machine/paths.js';
 import type { Engine, EngineDeps } from '../engine/engine.js';
 import type { Policy } from '../policy/port.js';
@@ -40,7 +40,7 @@ type ForEngine = Pick<
  * Tools, processes, sandbox and policy. All of these modules are loaded lazily, to save the memory of an idle daemon.
  */
 export function createToolRuntime({ paths, env, store, engine, config, log, umask }: Deps) {
-  const home = env.HOME ?? homedir();
+  const home = homeOrRoot(env);
   const ownPathList = ownPaths(paths, env);
   const shared = env.XDG_RUNTIME_DIR === undefined ? [] : [env.XDG_RUNTIME_DIR];
   const program = installedIn(process.argv[1]);

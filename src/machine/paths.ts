@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
-import { homedir, tmpdir, userInfo } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
+import { findHome } from './home.js';
 
 /** Paths of the socket and the directories. Flags take precedence over `BERTH_…` variables, these over XDG variables. */
 export interface Paths {
@@ -78,15 +79,13 @@ function readVariable(env: Env, name: string): string | undefined {
 function xdg(env: Env, name: string, fallback: string): string {
   const dir = readVariable(env, name);
   // The XDG specification says to ignore relative paths.
-  return dir !== undefined && isAbsolute(dir) ? dir : join(readVariable(env, 'HOME') ?? homeOfUser(), fallback);
+  return dir !== undefined && isAbsolute(dir) ? dir : join(homeOf(env), fallback);
 }
 
-function homeOfUser(): string {
-  try {
-    return homedir();
-  } catch (error) {
-    throw new HomeUnknown('cannot tell where your home directory is; set HOME, or BERTH_STATE_DIR and BERTH_CONFIG_DIR', { cause: error });
-  }
+function homeOf(env: Env): string {
+  const home = findHome(env);
+  if (home !== undefined) return home;
+  throw new HomeUnknown('cannot tell where your home directory is; set HOME, or BERTH_STATE_DIR and BERTH_CONFIG_DIR');
 }
 
 /** The default directory of the sockets. */

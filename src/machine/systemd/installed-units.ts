@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { replaceFile } from '../atomic-file.js';
+import { homeOrRoot } from '../home.js';
 import { makeDir } from '../make-dir.js';
 import { serviceUnit, socketUnits } from './user-manager.js';
 
@@ -13,7 +13,7 @@ export const unitMark = '# Written by berth daemon install, which replaces it. C
 /** The directory of the user's own units. */
 export function unitDir(env: Env): string {
   const config = env.XDG_CONFIG_HOME;
-  const base = config !== undefined && isAbsolute(config) ? config : join(nonEmpty(env.HOME) ?? homedir(), '.config');
+  const base = config !== undefined && isAbsolute(config) ? config : join(homeOrRoot(env), '.config');
   return join(base, 'systemd', 'user');
 }
 
@@ -44,8 +44,4 @@ export function writeUnit(dir: string, name: string, text: string): void {
 
 export function removeUnit(dir: string, name: string): void {
   rmSync(join(dir, name), { force: true });
-}
-
-function nonEmpty(value: string | undefined): string | undefined {
-  return value === '' ? undefined : value;
 }

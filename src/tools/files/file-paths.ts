@@ -1,6 +1,6 @@
-import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import * as z from 'zod';
+import { homeOrRoot } from '../../machine/home.js';
 import { isSystemError } from '../../machine/system-calls.js';
 import { limits } from '../../protocol/limits.js';
 import { makeVisibleLine } from '../../protocol/sanitize.js';
@@ -13,7 +13,7 @@ export const pathParameter = z
 
 /** Resolves a path of a model: `~/` is the home directory, other relative paths are relative to the working directory. */
 export function absolutePath(path: string, cwd: string): string {
-  if (path === '~' || path.startsWith('~/')) return join(homedir(), path.slice(1));
+  if (path === '~' || path.startsWith('~/')) return join(homeOrRoot(process.env), path.slice(1));
   return resolve(cwd, path);
 }
 

@@ -1,5 +1,5 @@
+import { findUser } from '../../../machine/home.js';
 import { existsSync, readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { findLockHolder, type LockHolder } from '../../../machine/lock-holder.js';
@@ -197,5 +197,6 @@ async function versionOrZero(): Promise<number> {
 
 /** Whether services of this user run without a login. */
 function hasLinger(): boolean {
-  return existsSync(join('/var/lib/systemd/linger', userInfo().username));
+  const user = findUser();
+  return user !== undefined && existsSync(join('/var/lib/systemd/linger', user.username));
 }

@@ -1,4 +1,5 @@
 import { printableJson } from '../../../view/printable.js';
+import { homeOrRoot } from '../../../machine/home.js';
 import { currentDirectory, toDirectory } from '../../directory.js';
 import { toErrorLine } from '../../error-line.js';
 import { exit } from '../../exit.js';
@@ -28,7 +29,7 @@ export const daemonRun: Subcommand = {
     const { paths } = cli;
     const onRefused = (code: string, sentence: string): boolean =>
       process.stderr.write(json ? toErrorLine(code, sentence) : `berth: ${sentence}\n`);
-    const dir = toDirectory(workdir ?? (await defaultWorkdir()));
+    const dir = toDirectory(workdir ?? defaultWorkdir());
     const { checkDaemon, runDaemon } = await import('../../../daemon/main.js');
     if (check) {
       const exitCode = await checkDaemon({ paths, onRefused });
@@ -45,6 +46,6 @@ export const daemonRun: Subcommand = {
 };
 
 /** systemd (INVOCATION_ID) starts services in /, which is no workspace. */
-async function defaultWorkdir(): Promise<string> {
-  return process.env.INVOCATION_ID === undefined ? currentDirectory() : (await import('node:os')).homedir();
+function defaultWorkdir(): string {
+  return process.env.INVOCATION_ID === undefined ? currentDirectory() : homeOrRoot(process.env);
 }

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { isSystemError } from '../../../machine/system-calls.js';
+import { findUser, homeOrRoot } from '../../../machine/home.js';
 import { ok, warn, type Finding } from './finding.js';
 
 const tuning = { answerMs: 3_000 } as const;
@@ -14,23 +13,14 @@ export function checkService(env: NodeJS.ProcessEnv): Finding[] {
   if (manager.error || ['', 'offline'].includes(manager.stdout.trim())) {
     return [ok('service', 'no systemd for users here: the daemon is started by the first command, and ends with the machine')];
   }
-  const configHome = nonEmpty(env.XDG_CONFIG_HOME) ?? join(env.HOME ?? '', '.config');
+  const configHome = nonEmpty(env.XDG_CONFIG_HOME) ?? join(homeOrRoot(env), '.config');
   if (!existsSync(join(configHome, 'systemd', 'user', 'berth.service'))) {
     return [ok('service', 'not installed; berth daemon install makes systemd keep the daemon')];
   }
-  const name = userName();
+  const name = findUser()?.username;
   if (name === undefined || existsSync(join('/var/lib/systemd/linger', name)))
     return [ok('service', 'systemd keeps the daemon, also after logout')];
   return [warn('service', 'systemd ends the daemon when you log out', 'loginctl enable-linger')];
-}
-
-function userName(): string | undefined {
-  try {
-    return userInfo().username;
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return undefined;
-  }
 }
 
 function nonEmpty(value: string | undefined): string | undefined {

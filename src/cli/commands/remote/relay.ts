@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homeOrRoot } from '../../../machine/home.js';
 import { RelayBroken } from '../../../client/remote/frames.js';
 import { runRelay } from '../../../client/remote/relay.js';
 import { createUnixTransport } from '../../../client/unix-transport.js';
@@ -25,7 +25,7 @@ export const relay: Subcommand = {
     const transport = createUnixTransport(paths);
     if (start) await transport.start?.();
     try {
-      await runRelay({ input: process.stdin, output: process.stdout, transport, home: homedir() });
+      await runRelay({ input: process.stdin, output: process.stdout, transport, home: homeOrRoot(process.env) });
       return exit.ok;
     } catch (error) {
       if (error instanceof RelayBroken) throw new WrongUsage(`what came is not for berth relay: ${error.message}`);
