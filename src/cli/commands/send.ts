@@ -5,12 +5,12 @@ import { shortId } from '../../view/short-ids.js';
 import { describeAsked, describeRunEnd } from '../advice.js';
 import { awaitRun } from '../awaited-run.js';
 import { exit, WrongUsage, type ExitCode } from '../exit.js';
-import { refuseLongText } from '../input-text.js';
+import { readText, refuseLongText } from '../input-text.js';
 import { newestOrNew } from '../newest.js';
 import { createLineWriter } from '../terminal/line-writer.js';
 import { orRefused } from '../refusals.js';
 import { outputColumns, writeOut } from '../terminal/standard-streams.js';
-import { hasPipedInput, readStdin } from '../terminal/stdin.js';
+import { hasPipedInput } from '../terminal/stdin.js';
 import { berthOn } from '../remote/host-words.js';
 import type { Subcommand, Cli } from '../subcommand.js';
 
@@ -37,18 +37,19 @@ export const send: Subcommand = {
     'One argument is the text, for the newest session of this directory, or of the nearest one around it (in a git repository, up\n' +
     'to its root) that has any; . or a whole id is the session, and so is any name\n' +
     'of one when the text is fed to standard input.\n' +
-    'A text of -, or none, is read from standard input.\n' +
+    'What a file or a pipe feeds to standard input goes below the text, in the same message; a text of -, or none, is read from there alone.\n' +
+    'In a loop that reads its own standard input, berth send SESSION "text" </dev/null leaves that alone.\n' +
     'With --wait, an answer that breaks off in the middle and is asked for again is printed again; --json has it once.',
   examples: {
     'berth send "what failed?" --wait': 'to the newest session here; the answer is printed',
     'berth send "fix the build" --follow-up "and the docs"': 'for when its run would otherwise end',
     'berth send . < prompt.md': 'a text from a file',
+    'make 2>&1 | berth send . "why does this fail?"': 'a text, and below it what is piped in',
   },
   async run({ session, text, steer, followUp, wait, json }: Args, cli) {
     if (steer && followUp) throw new WrongUsage('--steer and --follow-up exclude each other');
     const berth = await cli.connect();
     const [named, message] = await readWords(session, text, (name) => isSession(berth, name), cli.notice);
-    if (message.trim() === '') throw new WrongUsage('there is no text to send');
     const sessionId = named === undefined ? await newestOrNew(berth, cli.notice) : await cli.resolve(berth, named);
     const accepted = await submit(berth, sessionId, message, steer ? 'steer' : followUp ? 'follow_up' : 'prompt');
     if (wait) return waitForAnswer(cli, berth, accepted, json);
@@ -80,9 +81,7 @@ async function readWords(
   if (first !== undefined && second === undefined && !isName && /^\d[0-9a-z]*$/.test(first) && (await isKnown(first)))
     throw new WrongUsage(`${first} is a session; what should be sent to it? berth send ${first} "text"`);
   const [session, text] = second === undefined && !isName ? [undefined, first] : [first, second];
-  if (text !== undefined && text !== '-') return [session, text];
-  if (text === undefined && process.stdin.isTTY) throw new WrongUsage('the text is missing: berth send [SESSION] "text"');
-  return [session, await readStdin(notice)];
+  return [session, await readText(text, 'berth send [SESSION] "text"', notice)];
 }
 
 async function isSession(berth: Berth, name: string): Promise<boolean> {
