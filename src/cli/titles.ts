@@ -9,6 +9,7 @@ export function readTitle(typed: string): string {
   const title = typed.trim();
   if (title === '.') throw new WrongUsage('. means the newest session of this directory; choose another title');
   if (title.startsWith('ses_')) throw new WrongUsage(`${title} looks like the id of a session; choose another title`);
+  if (typed.length > limits.titleCharsMax) throw new WrongUsage(`a title has at most ${limits.titleCharsMax} characters`);
   return typed;
 }
 

@@ -35,7 +35,7 @@ export async function resolveSession(berth: Berth, name: string, cwd: string): P
   const named = await findNamed(berth, name);
   const matches = named.length > 0 ? named : await findShown(berth, name);
   if (matches.length === 1) return matches[0]?.session_id ?? '';
-  if (matches.length === 0) throw new SessionUnclear(`there is no session ${name}; see berth ls`);
+  if (matches.length === 0) throw new SessionUnclear(`there is no session ${clipLine(name, layout.candidateCharsMax)}; see berth ls`);
   const some = matches.slice(0, layout.candidatesMax).map(describeCandidate);
   const more = matches.length > some.length ? ' …' : '';
   throw new SessionUnclear(`${name} could be ${matches.length} sessions: ${some.join(', ')}${more}; name one by its id`);
@@ -48,6 +48,7 @@ export async function isSessionName(berth: Berth, name: string): Promise<boolean
 
 /** The sessions with this id or title, or else those whose ids begin so. */
 async function findNamed(berth: Berth, name: string): Promise<SessionListRow[]> {
+  if (name.length > limits.searchQueryCharsMax) return [];
   const all = await listEverySession(berth, name);
   const found = all.filter(({ session_id: id, title }) => id === name || title === name);
   return found.length > 0 ? found : all.filter(({ session_id: id }) => id.startsWith(name) || id.startsWith(`ses_${name}`));

@@ -1,5 +1,6 @@
 import type { UiAnswer } from '../../protocol/requests/request-answers.js';
 import type { UiRequest } from '../../protocol/requests/requests.js';
+import { clipLine } from '../../view/clip-text.js';
 import { describeAnswer, hintOf, isSecret, readAnswer } from '../../view/questions.js';
 import { isShownId, matchIds, shortId, shortIds } from '../../view/short-ids.js';
 import { exit, Refused, WrongUsage } from '../exit.js';
@@ -19,8 +20,8 @@ interface Args {
   json?: true;
 }
 
-/** Lines of a command or diff in the list, per question. */
-const layout = { listedLinesMax: 20 } as const;
+/** Lines of a command or diff in the list, per question; and of an unknown id in an error. */
+const layout = { listedLinesMax: 20, nameCharsMax: 60 } as const;
 
 export const answer: Subcommand = {
   usage: 'answer [request] [value...]',
@@ -102,6 +103,7 @@ function find(requests: UiRequest[], named: string): UiRequest {
   const ids = isShownId(named) ? matchIds(all, named) : [];
   if (ids.length > 1) throw new Refused(`${named} could be ${ids.length} questions; type more of the id`);
   const found = requests.find(({ request_id }) => request_id === ids[0]);
-  if (!found) throw new Refused(`there is no open question ${named}; berth answer lists them with their ids`);
+  if (!found)
+    throw new Refused(`there is no open question ${clipLine(named, layout.nameCharsMax)}; berth answer lists them with their ids`);
   return found;
 }

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import { exit } from '../exit.js';
+import { exit, Refused } from '../exit.js';
 
 const tuning = { retryMs: 5 } as const;
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
@@ -23,6 +23,11 @@ function write(descriptor: 1 | 2, text: string): void {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === 'EPIPE' || code === 'EIO') process.exit(descriptor === 1 ? exit.ok : (process.exitCode ?? exit.internal));
+      if (code === 'ENOSPC' || code === 'EDQUOT') {
+        // What is said beside the answer is not worth the answer.
+        if (descriptor === 2) return;
+        throw new Refused('the disk that standard output goes to is full', { cause: error });
+      }
       if (code !== 'EAGAIN') throw error;
       // EAGAIN: the descriptor is non-blocking, and its reader is slow.
       Atomics.wait(sleepCell, 0, 0, tuning.retryMs);
