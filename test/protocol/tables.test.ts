@@ -54,6 +54,7 @@ test('only the commands that the contract names are waited for', () => {
     'mcp_login',
     'mcp_reload',
     'export_session',
+    'back_up_store',
     'drain',
     'shutdown',
   ];
