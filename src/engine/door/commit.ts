@@ -179,13 +179,12 @@ export function createCommit({ store, place, fresh, onCommitted, wake, onDeleted
     return { ok: true, seq: log.head(), reply: done.reply as Reply };
   }
 
-  const maintainRows = db.transaction((work: (rows: BookkeepingRows) => void) => {
-    work(write);
-    verifyLock();
-  });
-
   function attemptMaintain(work: (rows: BookkeepingRows) => void): TransientFault | undefined {
-    const result = withFaults(() => maintainRows.immediate(work));
+    const maintainRows = (): void => {
+      work(write);
+      verifyLock();
+    };
+    const result = withFaults(() => db.transaction(maintainRows).immediate());
     return 'fault' in result ? result.fault : undefined;
   }
 
