@@ -35,7 +35,7 @@ test('bash completes commands, options and what options take from the table of c
     ['run', '--model', 'x', '--thinking', 'm'],
     ['run', 'some'],
   );
-  expect(commands).toEqual(['replay', 'resume', 'rename', 'reset']);
+  expect(commands).toEqual(['replay', 'resume', 'rename', 'relay', 'reset']);
   expect(inGroup).toEqual(['distrust']);
   expect(options).toEqual(['--quiet']);
   expect(global).toEqual(['--socket']);

@@ -22,6 +22,7 @@ export const groupSummaries: Record<string, string> = {
   permissions: 'Say what agents may do: list, add, remove and try rules, and see who decided what.',
   auth: 'Keep, list and remove the API keys of providers.',
   daemon: 'Run, start, stop and look at the daemon.',
+  config: 'Read, change and check config.json.',
 };
 
 export const sessionHelp =
