@@ -69,7 +69,7 @@ test('the palette does what is chosen in it, and shows every key', async () => {
   await using screen = await openScreen(daemon, await newSession(daemon));
   await screen.until(idleHint);
   screen.send('?');
-  await screen.until('What can be done');
+  await screen.until(/^ Help +\d+$/m);
   screen.send('rename');
   await screen.until(/▸ Rename this session +\/rename title/);
   screen.send(keys.enter);
