@@ -14,6 +14,7 @@ const headings = [
   'COMMANDS',
   'PERMISSIONS',
   'AUTH',
+  'CONFIG',
   'DAEMON',
   'OPTIONS',
   'EXIT STATUS',
