@@ -21,8 +21,8 @@ export const versionOption = ['-V, --version', 'say which version this is'] as c
 export const groupSummaries: Record<string, string> = {
   permissions: 'Say what agents may do: list, add, remove and try rules, and see who decided what.',
   auth: 'Keep, list and remove the API keys of providers.',
-  daemon: 'Run, start, stop and look at the daemon.',
   config: 'Read, change and check config.json.',
+  daemon: 'Run, start, stop and look at the daemon.',
 };
 
 export const sessionHelp =
