@@ -29,7 +29,7 @@ export const runLimits = {
   runsAtOnceDefault: 8,
   /** What the config may set. */
   runsAtOnceMax: 256,
-  /** Runs that wait for a person, or for another attempt, and so take none of those places. Each keeps up to some 200 KB in memory. */
+  /** Runs that wait for a person, or for another attempt, and so take none of those places. Each keeps its history in memory. */
   runsWaitingMax: 256,
   turnsPerRunMax: 1_000,
   toolCallsPerMessageMax: 64,
